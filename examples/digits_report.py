@@ -123,7 +123,7 @@ def main() -> None:
     )
 
     picture = Path(*sys.argv[1:2], "digits.svg").resolve()
-    scores.pr.plot("is_digit", "score", by=["digit", "model"], facet="digit").savefig(picture)
+    scores.pr.plot("is_digit", "score", by=["digit", "model"], facet="digit")[0].figure.savefig(picture)
     print(f"\nThe curves, a panel for each digit: {picture}")
 
 

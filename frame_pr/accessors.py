@@ -27,7 +27,7 @@ from frame_pr.metrics.names import examples, meant_names
 if TYPE_CHECKING:
     from frame_pr.functions import confusion as matrices
     from frame_pr.functions import curves, evaluation, single_metrics, tallies
-    from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
+    from frame_pr.plotting import comparison_plots, confusion_plots, curve_plots, interval_plots, score_plots
     from frame_pr.statistics import average_curves, comparisons, intervals, reports
     from frame_pr.tables import classes, judgments, lists
 else:
@@ -46,17 +46,17 @@ else:
     comparison_plots = _Module("plotting.comparison_plots")
     comparisons = _Module("statistics.comparisons")
     confusion_plots = _Module("plotting.confusion_plots")
+    curve_plots = _Module("plotting.curve_plots")
     curves = _Module("functions.curves")
     evaluation = _Module("functions.evaluation")
+    interval_plots = _Module("plotting.interval_plots")
     intervals = _Module("statistics.intervals")
     judgments = _Module("tables.judgments")
     lists = _Module("tables.lists")
     matrices = _Module("functions.confusion")
-    plots = _Module("plotting.plots")
     reports = _Module("statistics.reports")
     score_plots = _Module("plotting.score_plots")
     single_metrics = _Module("functions.single_metrics")
-    statistics_plots = _Module("plotting.statistics_plots")
     tallies = _Module("functions.tallies")
 
 _MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
@@ -175,8 +175,8 @@ class PR(Generic[Frame]):
     ndcg = _method(_RANKING, single_metrics.ndcg)
     curve = _method(_CURVES, curves.curve)
     with_curve = _method(_CURVES, curves.with_curve)
-    plot = _method(_CURVES, plots.plot)
-    plot_intervals = _method(_CURVES, statistics_plots.plot_intervals)
+    plot = _method(_CURVES, curve_plots.plot)
+    plot_intervals = _method(_CURVES, interval_plots.plot_intervals)
     plot_comparison = _method(_CURVES, comparison_plots.plot_comparison)
     plot_gains = _method(_CURVES, score_plots.plot_gains)
     plot_scores = _method(_CURVES, score_plots.plot_scores)

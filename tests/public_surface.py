@@ -17,7 +17,7 @@ import frame_pr as fp
 from frame_pr.inputs.policies import TIES
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import HEADS, is_metric
-from frame_pr.plotting.plots import PlotArguments
+from frame_pr.plotting.curve_plots import PlotArguments
 
 TARGET = Path(__file__).with_suffix(".txt")
 ROOT = Path(__file__).parents[1]

@@ -72,7 +72,7 @@ PLOTS = {
     "plot_gains": Call("plot_gains", (fp.gains_table(RUN, **ONE, bins=5),), {}),
     "plot_confusion": Call("plot_confusion", (fp.confusion_matrix(RUN, "label", "guess"),), {}),
     "plot_intervals": Call("plot_intervals", (fp.intervals(RUN, "average_precision", **TWO, by="query"),), {}),
-    "plot_comparison": Call("plot_comparison", (RUN,), TWO | {"metric": "average_precision", "by": "query"}),
+    "plot_comparison": Call("plot_comparison", (fp.average_precision(RUN, **TWO, by="query"),), {}),
 }
 OTHER_KINDS = [kind for kind in KINDS if kind.name != "polars"]
 # These take no frame, or give none of the same kind.

@@ -212,13 +212,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     ),
     "curve": _CURVE,
     "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHTS),
-    "plot": (
-        *_CURVE,
-        *(
-            Refusal(option, f"weighted rows have no rank: leave out k=, or {option}=", with_option="k")
-            for option in _WEIGHTS
-        ),
-    ),
+    "plot": _CURVE,
     "plot_scores": _CURVE,
     "report": tuple(
         Refusal(

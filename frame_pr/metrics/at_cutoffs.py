@@ -59,7 +59,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
         unit = pl.lit(1, dtype=pl.Int128)
         value = ratio(unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true)
     else:
-        value = ratio(counts.tp.cast(pl.Float64) - rates.fp(counts).cast(pl.Float64) * float(odds), total)
+        value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     aggregates = cutoff.aggregates(blocks)
     needs = ("rows",) if name["standardized"] is None else ("positives",)
     return Metric(

@@ -237,6 +237,11 @@ def prevalence(c: Counts) -> pl.Expr:
     return ratio(c.positives, c.rows)
 
 
+def net_benefit(tp: pl.Expr, fp: pl.Expr, odds: pl.Expr | float, total: pl.Expr) -> pl.Expr:
+    """`(tp - fp t / (1 - t)) / total`, where t is the threshold and `odds` is t / (1 - t)."""
+    return ratio(tp.cast(pl.Float64) - fp.cast(pl.Float64) * odds, total)
+
+
 def lift(c: Counts) -> pl.Expr:
     """`precision / prevalence`: how many times more positives than among as many random rows."""
     return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))

@@ -1,1 +1,1 @@
-"""Plots of curves, metrics, scores and confusion matrices."""
+"""Plots of curves, metrics, scores and confusion matrices, by matplotlib."""

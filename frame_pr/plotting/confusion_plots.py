@@ -4,75 +4,65 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from math import ceil
+from itertools import product
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.kinds import Frame
-from frame_pr.plotting.appearance import (
-    MIDDLE,
-    Appearance,
-    CommonArguments,
-    appearance_of,
-    canvas,
-    escape,
-    letters_along,
-    luminance,
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, find_kind
+from frame_pr.metrics.rates import ratio
+from frame_pr.plotting.results import Result, read_result
+from frame_pr.plotting.style import (
+    Style,
+    StyleArguments,
+    axes_of,
+    count_text,
+    is_dark,
+    panels_of,
     share_text,
     shorten,
-    value_text,
+    text_on,
 )
-from frame_pr.plotting.facets import draw_panels
-from frame_pr.plotting.results import read_cells, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NAME_LETTERS = 40
-"""The most letters of the name of a class."""
-_PANEL_LETTERS = 12
-"""The most letters of such a name in panels of a new figure."""
-_LINE_LETTERS = 20
-"""The most letters of a line of such a name."""
+_COUNTS = ("tp", "fn", "fp", "tn")
+_EXPECTATION = "plot_confusion draws a frame that confusion_matrix or confusion gave"
+_NAME, _PANEL_NAME = 24, 12
+"""The most letters of the name of a class, and in panels."""
+_MOST_NAMES = 40
+"""The most classes with texts in the cells."""
 
 
 @public()
-def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes | Any:
-    r"""Draw a heat map of the result of `confusion_matrix` or of `confusion`: a row for each label.
+def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes | Any:
+    r"""Draw a confusion matrix as a heat map, from the result of `confusion_matrix` or of `confusion`.
 
-    Several groups give one panel each.
+    Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror image of that of
+    scikit-learn. Several groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         The result of `confusion_matrix`, or of `confusion` at one cutoff. The frame is not changed.
     labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "frame".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 0.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 48 panels.
+        Labels by name: of classes, such as `{"positive": "fraud", "negative": "other"}`, of systems and groups.
     ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
+        The axes to draw in, or one for each panel. Default: a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The colour of a cell is its share of the rows with this label. Its text is the count and this share, as far as
-        they fit. With several groups, the result is the Figure, and the labels of its axes are the names of the groups.
+        The colour of a cell is its share of the rows with this label. Its text is the count and this share. With
+        several groups, a numpy array with the axes of each panel.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is no result of these functions, an argument is wrong, or there are too many panels.
+        The frame is no result of these functions, or an argument is wrong.
     ImportError
         matplotlib is not installed.
 
@@ -94,105 +84,104 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
-    appearance = appearance_of(options, decimals=0, has_values=False)
-    table, names = read_cells(frame)
-    keys, tables = split_groups(table, names)
-    classes = table["truth"].unique(maintain_order=True).to_list()
-    appearance.check_names([*classes, *(value for key in keys for value in key.values())])
-    classes = appearance.in_order(classes)
-    tables = [_in_class_order(cells, classes) for cells in tables]
-    longest = max((len(appearance.display(value_text(name))) for name in classes), default=0)
-    if len(keys) == 1:
-        side = min(max(2.0, 0.62 * len(classes)), 12)
-        side += 0.8 + 0.09 * min(longest, _LINE_LETTERS)
-        with canvas(appearance, figsize=(side, side), layout="constrained") as target:
-            _draw_cells(target, tables[0], classes, appearance, in_new_figure=appearance.in_new_figure)
-        return target
+    import numpy as np
 
-    def draw_panel(ax: Axes, cells: pl.DataFrame) -> None:
-        _draw_cells(ax, cells, classes, appearance, in_new_figure=False, room=letters)
-        ax.set(xlabel="", ylabel="")
-
-    letters = None if appearance.figure is not None else min(longest, _PANEL_LETTERS)
-    panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
-    return draw_panels(keys, names, tables, appearance, (panel, panel), draw_panel, ("Prediction", "Truth"))
-
-
-def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
-    """Return the cells of a group, row by row. Each pair of classes must have one."""
-    rank = {value_text(name): place for place, name in enumerate(classes)}
-    cells = [[rank[value_text(name)] for name in table[side]] for side in ("truth", "prediction")]
-    places = [down * len(classes) + across for down, across in zip(*cells, strict=True)]
-    if sorted(places) != list(range(len(classes) ** 2)):
-        raise ValueError(
-            "plot_confusion draws a row for each pair of classes, as confusion_matrix gave it, and a group has "
-            f"{table.height}, not {len(classes) ** 2}; give the whole frame"
-        )
-    return table[[places.index(place) for place in range(len(places))]]
+    style = Style.of(options, panels=True)
+    result = _cells(frame)
+    classes = result.table["truth"].unique(maintain_order=True).to_list()
+    groups = [(key, _square(table, classes)) for key, table in result.groups()]
+    n = len(classes)
+    longest = max((len(style.label(name)) for name in classes), default=0)
+    if len(groups) == 1:
+        side = min(max(2.2, 0.62 * n), 10) + 0.07 * min(longest, _NAME)
+        with axes_of(style, (side + 1.0, side + 0.8)) as ax:
+            _draw_cells(ax, groups[0][1], classes, style, _NAME)
+            ax.set(xlabel="Prediction", ylabel="Label")
+        return ax
+    side = min(max(1.9, 0.5 * n + 0.6), 6) + 0.07 * min(longest, _PANEL_NAME)
+    with panels_of(style, len(groups), (side, side + 0.2), sharex=True, sharey=True) as axes:
+        for ax, (key, table) in zip(axes, groups, strict=True):
+            _draw_cells(ax, table, classes, style, _PANEL_NAME)
+            ax.set_title(shorten(style.join(key), 28), fontsize="small")
+        if style.ax is None:
+            axes[0].figure.supxlabel("Prediction", fontsize="medium")
+            axes[0].figure.supylabel("Label", fontsize="medium")
+    return np.array(axes, dtype=object)
 
 
-def _draw_cells(
-    ax: Axes,
-    table: pl.DataFrame,
-    classes: Sequence[Any],
-    appearance: Appearance,
-    in_new_figure: bool,
-    room: int | None = None,
-) -> None:
-    """Draw the cells of a group, row by row. `room`: the most letters of the name of a class; None: as many as fit."""
-    names = [appearance.display(value_text(name)) for name in classes]
-    shares = table["of_truth"].to_numpy().reshape(len(names), -1)
-    image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    ax.set(xlabel="Prediction", ylabel="Truth", xticks=[], yticks=[])
+def _cells(frame: Any) -> Result:
+    """Read a row for each pair of classes: `truth`, `prediction` and `rows`."""
+    kind = find_kind(frame)
+    names = [] if kind is None else list(map(str, kind.columns))
+    if "truth" in names or not set(_COUNTS) <= set(names):
+        advice = "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
+        return read_result(frame, dict.fromkeys(("truth", "prediction", "rows"), advice), _EXPECTATION)
+    counts = read_result(frame, dict.fromkeys(_COUNTS, "confusion gives it"), _EXPECTATION, first=("threshold", "k"))
+    keys = counts.key_columns
+    if any(table.height != 1 for _, table in counts.groups()):
+        raise ValueError(f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame")
+    cells = zip(_COUNTS, product(("positive", "negative"), repeat=2), strict=True)
+    tables = [
+        counts.table.select(*keys, truth=pl.lit(truth), prediction=pl.lit(prediction), rows=by_name(count))
+        for count, (truth, prediction) in cells
+    ]
+    return Result(counts.keys, pl.concat(tables, how="vertical_relaxed"))
+
+
+def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
+    """Return the cells of a group row by row, with their shares of the rows with this label."""
+    grid = pl.DataFrame(list(product(classes, repeat=2)), schema=["truth", "prediction"], orient="row")
+    grid = grid.cast({name: table.schema[name] for name in grid.columns})
+    cells = grid.join(table, on=["truth", "prediction"], how="left", nulls_equal=True, maintain_order="left")
+    if table.height != grid.height or cells["rows"].null_count():
+        raise ValueError(f"{_EXPECTATION}, which has a row for each pair of classes; give the whole frame")
+    return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
+
+
+def _draw_cells(ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: Style, letters: int) -> None:
+    """Draw the cells of a group."""
+    n = len(classes)
+    room = _letters(ax, n)
+    names = [textwrap.fill(shorten(style.label(name), letters), max(6, min(room, 12))) for name in classes]
+    shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
+    image = ax.imshow(shares, cmap="Blues_r" if is_dark(ax) else "Blues", vmin=0, vmax=1)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    ax.apply_aspect()
-    # A layout engine moves axes of the caller when it draws: by a fifth at most.
-    cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
-    room = room or min(_LINE_LETTERS, max(4, letters_along(ax, 0.25 * cell * len(names))))
-    names = [shorten(name, _NAME_LETTERS if in_new_figure else room) for name in names]
-    names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
-    widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
-    every = range(0, len(names), ceil(max(heights) / cell))
-    ax.set_xticks(every, [names[i] for i in every], rotation=90 if max(widths) > 0.95 * cell else 0, fontsize="small")
-    ax.set_yticks(every, [names[i] for i in every], fontsize="small")
-    if in_new_figure:
-        ax.figure.draw_without_rendering()  # type: ignore[union-attr]
-        cell = ax.get_window_extent().width / len(names)
-    texts, size = _fitting_texts(ax, table, 0.92 * cell, appearance.decimals, keep_zeros=len(names) <= 2)
-    for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
-        background = "white" if share is None else image.cmap(share)
-        colour = "black" if luminance(background) > MIDDLE else "white"
-        place = i % len(names), i // len(names)
-        ax.text(*place, text, ha="center", va="center", color=colour, fontsize=size)
+    across = max(max(map(len, name.split("\n"))) for name in names)
+    rotation = 90 if across > room else 0
+    ax.set_xticks(range(n), names, rotation=rotation, fontsize="small")
+    ax.set_yticks(range(n), names, fontsize="small")
+    if n > _MOST_NAMES:
+        return
+    texts, size = _texts(cells, room, keep_zeros=n <= 2)
+    for place, (text, share) in enumerate(zip(texts, cells["share"], strict=True)):
+        colour = text_on(image.cmap(share or 0.0))
+        ax.text(place % n, place // n, text, ha="center", va="center", color=colour, fontsize=size)
 
 
-def _fitting_texts(
-    ax: Axes, table: pl.DataFrame, cell: float, decimals: int, *, keep_zeros: bool
-) -> tuple[list[str], str]:
-    """Return the texts of cells: counts with shares, short counts with shares, or shares, whichever fit first."""
-    rows, shares = table["rows"].to_list(), [share_text(share, decimals) for share in table["of_truth"]]
-    shares = [share if n or keep_zeros else "" for n, share in zip(rows, shares, strict=True)]
-    whole_counts = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in rows]
-    for counts in (whole_counts, [short_count(n) for n in rows], None):
-        texts = shares if counts is None else [f"{n}\n{s}".strip() for n, s in zip(counts, shares, strict=True)]
-        longest = max(
-            ("\n".join([line] * (text.count("\n") + 1)) for text in texts for line in text.split("\n")), key=len
-        )
-        for size in ("small", "x-small", "xx-small"):
-            if max(_text_size(ax, longest, size)) <= cell:
+def _letters(ax: Axes, n: int) -> int:
+    """Return how many small letters fit into a cell."""
+    box = ax.get_window_extent()
+    return int(min(box.width, box.height) / ax.figure.dpi / n / 0.08)
+
+
+def _texts(cells: pl.DataFrame, letters: int, *, keep_zeros: bool) -> tuple[list[str], str]:
+    """Return the texts of cells, counts with shares or shares only, and their size: what fits first."""
+    rows = cells["rows"].to_list()
+    shares = [
+        share_text(share) if count or keep_zeros else "" for count, share in zip(rows, cells["share"], strict=True)
+    ]
+    whole = [f"{count_text(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
+    short = [f"{_short(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
+    for texts in (whole, short, shares):
+        longest = max(len(line) for text in texts for line in text.split("\n"))
+        for size, factor in (("small", 1.0), ("x-small", 1.2), ("xx-small", 1.4)):
+            if longest <= letters * factor:
                 return texts, size
-    return [""] * len(rows), "small"
+    return shares, "xx-small"
 
 
-def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
-    """Return the width and height of a text in pixels."""
-    artist = ax.text(0, 0, text, fontsize=size)
-    box = artist.get_window_extent()
-    artist.remove()
-    return box.width, box.height
-
-
-def short_count(count: float) -> str:
+def _short(count: float) -> str:
     """Format a count with three digits, such as 12.6k."""
     units = iter("kMGTPE")
     unit = ""

@@ -1,417 +1,416 @@
-"""Compute the data of a plot of curves: their numbers, points and steps, and averages over groups."""
+"""The data of a plot of curves: the options that choose it, the frames of `curve`, and numbers of `evaluate`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, in_category_order
-from frame_pr.frames.kinds import find_kind, path_advice
-from frame_pr.frames.messages import kind_of_value
-from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
-from frame_pr.inputs.request import Request, Use
-from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.values import type_of
-from frame_pr.metrics.rates import Counts, rate_of, ratio
-from frame_pr.plotting.options import PlotOptions, axis_quantity
-from frame_pr.plotting.results import number_rows, read_result
-from frame_pr.ranking.sorting import starts
-from frame_pr.statistics.average_curves import averages, heights_of
+from frame_pr.frames.arguments import flag, names_of, scalar, several, whole
+from frame_pr.frames.messages import shown
+from frame_pr.functions.curves import curve
+from frame_pr.functions.evaluation import evaluate
+from frame_pr.metrics.names import is_metric
+from frame_pr.metrics.rates import Counts, net_benefit, rate_of, ratio
+from frame_pr.plotting.results import Result, read_result
+from frame_pr.plotting.style import count_text, metric_title, number_text, threshold_text
+from frame_pr.statistics.average_curves import average_curve
+from frame_pr.statistics.intervals import intervals
 
-COLUMNS = ("threshold", "k", "tp", "positives", "rows", "precision", "recall", "recall_step")
-"""Columns of the table of curves."""
-STRIPS = 100
-"""Strips of recall within which the curves of all groups are averaged."""
-CONFIDENCE = 0.95
 Y_KEY = "\0y"
-"""Key column of the quantity of a curve, if the y axis has several."""
-_RANKS = 200
-"""The most ranks at which curves are averaged, evenly spaced on a logarithmic axis."""
-ROUNDING = 1e-12
-"""Relative rounding error that sums of float weights may have when they reach a recall."""
+"""The key of the quantity on the y axis, if there are several."""
+_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
+_TITLES = {
+    "threshold": "Threshold",
+    "share": "Share of the rows",
+    "net_benefit": "Net benefit",
+    "standardized_net_benefit": "Standardized net benefit",
+}
+"""Quantities of an axis that are no rates."""
+_RANKS = 30
+"""The most ranks after the tenth at which curves are averaged, evenly spaced on a logarithmic axis."""
+_BENEFITS = ("net_benefit", "standardized_net_benefit")
+_EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
-class Curves(NamedTuple):
-    """The curves of all groups."""
+@dataclass(frozen=True)
+class CurveOptions:
+    """The options of `plot` that choose what it draws."""
 
-    keys: pl.DataFrame
-    """A row per group."""
-    numbers: pl.DataFrame
-    """A row per group: `positives`, `rows`, `prevalence`, and the areas of `PlotOptions.areas`."""
-    table: pl.DataFrame
-    """`group` (the row of `keys`), `COLUMNS`, `x`, and `y0`, `y1` and so on; sorted by group and rank.
-
-    It has `interpolated_precision` if the options need it.
-    """
-    ascending: bool
-    """Whether lower scores rank first."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DrawnCurve:
-    """The curve of one group, or the mean of the curves of many groups."""
-
-    key: dict[str, Any]
-    blocks: pl.DataFrame
-    """Its thresholds in the order of the ranking, with `x` and `y`."""
-    numbers: dict[str, Any]
-    """`positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
-    ascending: bool = False
+    x: str
+    ys: tuple[str, ...]
+    facet: bool | tuple[str, ...]
+    average: bool | tuple[str, ...]
+    interpolated: bool
+    rectangles: bool
+    marks: tuple[str, ...]
+    """Cutoffs and best values, as after `threshold@`."""
+    highlight: int | tuple[str, ...] | None
+    baseline: bool
+    score: str
+    """The name of the scores, if it is one column."""
 
     @property
-    def has_points(self) -> bool:
-        """Whether a point has both an x and a y."""
-        return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
+    def axes(self) -> tuple[str, tuple[str, ...]]:
+        """Return the quantities of both axes."""
+        return self.x, self.ys
+
+    @property
+    def is_pr(self) -> bool:
+        """Return whether this is precision against recall."""
+        return self.axes == ("recall", ("precision",))
+
+    @property
+    def is_roc(self) -> bool:
+        """Return whether this is the ROC curve."""
+        return self.axes == ("fpr", ("recall",))
+
+    @property
+    def area(self) -> str | None:
+        """Return the metric that is the area under the curve."""
+        return "average_precision" if self.is_pr else "roc_auc" if self.is_roc else None
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Average(DrawnCurve):
-    """The mean of the curves of many groups.
-
-    `blocks` has the columns of `average_curve`: `recall` is the right edge of a strip, or a rank.
-    """
-
-    groups: int
-    without_positives: int
-    members: pl.DataFrame
-    """`height` at all levels, group by group."""
-
-
-def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
-    """Rank the rows of a frame once, and return the curves of all groups with their numbers.
-
-    A group has a curve without thresholds if nothing of it was retrieved.
-    """
-    rows, output = rows_of(frame, request.used_as(Use(ranks=True)), all_groups=True)
-    columns = [*COLUMNS, *["interpolated_precision"] * options.interpolated, "retrieved"]
-    group = pl.col("group")
-    ranked = curve_table(rows, columns, unretrieved=True).select(group, *columns, **_axes(options, COLUMNS))
-    table = ranked.collect()
-    keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
-    keys = keys.select(map(by_name, output.keys)) if output.keys else pl.DataFrame(height=1)
-    table = table.with_columns(group=group.rle_id().cast(pl.Int64) if keys.height > 1 else pl.lit(0, pl.Int64))
-    keys, table = _in_category_order(keys, table, {name: output.kind.categories(name) for name in output.keys})
-    _check_probabilities(table["threshold"], request.ascending, options)
-    numbers = _areas(table, keys.height, options)
-    return Curves(keys, numbers, table.filter("retrieved") if rows.has_unranked else table, request.ascending)
-
-
-def _in_category_order(
-    keys: pl.DataFrame, table: pl.DataFrame, categories: Mapping[str, Sequence[Any]]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Sort groups by the order of pandas categories, which polars does not know."""
-    if not any(categories.values()):
-        return keys, table
-    places = [in_category_order(by_name(name), labels) for name, labels in categories.items()]
-    order = keys.select(pl.arg_sort_by(places, maintain_order=True)).to_series()
-    number = order.arg_sort().cast(pl.Int64)
-    return keys[order], table.with_columns(group=number.gather(table["group"])).sort("group", maintain_order=True)
-
-
-def read_curves(frame: Any, options: PlotOptions) -> Curves:
-    """Read the result of `curve`, in any order of rows. The columns before `threshold` are its keys."""
-    kind = find_kind(frame)
-    if kind is None:
-        got = f"{kind_of_value(frame)}{path_advice(frame)}"
-        raise TypeError(f"plot draws a polars or pandas frame that curve gave, got {got}")
-    advice = ": for scored rows, call plot(frame, truth, score)"
-    read, names = read_result(kind, "threshold", CURVE_COLUMNS, "plot draws a frame that curve gave", advice)
-    for column in CURVE_COLUMNS:
-        dtype, nulls = read[column].dtype, read[column].null_count()
-        if not dtype.is_numeric() and dtype != pl.Null:
-            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot draws a frame as curve gave it")
-        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
-            raise ValueError(f"column {column!r} has {nulls} missing: plot draws a frame as curve gave it")
-    keys, group = number_rows(read, names)
-    totals = {"positives": pl.col("tp") + pl.col("fn"), "rows": pl.sum_horizontal("tp", "fp", "fn", "tn")}
-    table = (
-        read.with_columns(group.alias("group"), **totals)
-        .select("group", *COLUMNS, "interpolated_precision", **_axes(options, CURVE_COLUMNS))
-        .sort("group", "k", maintain_order=True)
+def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
+    """Validate the options of `plot` before anything is computed."""
+    ys = names_of("y", arguments.get("y", "precision"), "names of rates")
+    options = CurveOptions(
+        x=_quantity("x", arguments.get("x", "recall")),
+        ys=tuple(_quantity("y", name) for name in ys),
+        facet=_keys("facet", arguments.get("facet")),
+        average=_keys("average", arguments.get("average")),
+        interpolated=flag("interpolated", arguments.get("interpolated", False)),
+        rectangles=flag("rectangles", arguments.get("rectangles", False)),
+        marks=tuple(map(_mark, [] if arguments.get("mark") is None else several("mark", arguments["mark"], "marks"))),
+        highlight=_highlight(arguments.get("highlight")),
+        baseline=flag("baseline", arguments.get("baseline", True)),
+        score=score.meta.output_name() if isinstance(score, pl.Expr) else score if isinstance(score, str) else "",
     )
-    positives = pl.col("positives")
-    previous_tp = pl.when(~starts(pl.col("group"))).then(pl.col("tp").shift(1)).otherwise(0)
-    lost_hits = (pl.col("tp") - previous_tp - pl.col("recall_step") * positives).abs() > 1e-6 * positives
-    if table.select(lost_hits.any()).item():
-        raise ValueError("rows of the curve are missing: plot draws all that curve gave, without points=")
-    rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
-    ascending = bool(table.select(rises.any()).item())
-    _check_probabilities(table["threshold"], ascending, options)
-    return Curves(keys, _areas(table, keys.height, options), table, ascending)
-
-
-def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
-    """Return expressions of `x`, `y0`, `y1` and so on. The table has `columns` already."""
-    counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
-    axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
-    return {
-        axis: pl.col(name) if name in columns else axis_quantity(name).of_counts(counts) for axis, name in axes.items()
-    }
-
-
-def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
-    """Check that scores are probabilities, if a quantity such as the net benefit needs them."""
-    needs = [name for name in options.ys if axis_quantity(name).at is not None]
-    if not needs:
-        return
-    numbers = thresholds.cast(pl.Float64)
-    least, most = numbers.min(), numbers.max()
-    if isinstance(least, (int, float)) and isinstance(most, (int, float)) and (ascending or least < 0 or most > 1):
-        raise ValueError(
-            f"y={needs[0]!r} needs scores that are probabilities of the positive label; these go from {least:g} to "
-            f"{most:g}{', the lowest first' * ascending}"
-        )
-
-
-def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFrame:
-    """Compute positives, prevalence and areas of each group, as sums over the rows of its curve."""
-    positives, rows, step = pl.col("positives").last(), pl.col("rows").last(), pl.col("recall_step")
-    sums: dict[str, pl.Expr] = {
-        "average_precision": (pl.col("precision") * step).sum(),
-        "interpolated_average_precision": (pl.col("interpolated_precision") * step).sum(),
-    }
-    if options.points is not None:
-        levels = level_heights(options.points)
-        sums[f"interpolated_average_precision_{options.points}"] = pl.mean_horizontal(levels)
-    if options.k is not None:
-        hits, hits_before = _hits_at(options.k)
-        precision = hits / pl.col("k").clip(upper_bound=options.k)
-        total = (precision * (hits - hits_before)).sum()
-        sums[f"average_precision@{options.k}"] = total / pl.min_horizontal(positives, pl.lit(options.k))
-    if options.is_roc:
-        fpr, recall = pl.col("x"), pl.col("recall")
-        before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
-        last_fpr, last_recall = (rate.max().fill_null(0.0) for rate in (fpr, recall))
-        sums["roc_auc"] = before.sum() + pl.when(rows > positives).then((1 - last_fpr) * (1 + last_recall) / 2)
-    expressions = {"positives": positives, "rows": rows, "prevalence": ratio(positives, rows)}
-    expressions |= {name: pl.when(positives > 0).then(sums[name]) for name in options.areas}
-    if groups == 1 and table.height:
-        return table.select(**expressions)
-    areas = table.group_by("group").agg(**expressions)
-    # A frame without rows and without keys is one group.
-    every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})
-    areas = every.join(areas, on="group", how="left", maintain_order="left").drop("group")
-    return areas.with_columns(pl.col("positives").fill_null(0))
-
-
-def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
-    """Return the curve of each group and of each quantity on the y axis."""
-    bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
-    groups = zip(curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True)
-    return [
-        DrawnCurve(key | y_key, curves.table[start:end].with_columns(y=f"y{i}"), numbers, curves.ascending)
-        for key, numbers, (start, end) in groups
-        for i, y_key in enumerate(_y_keys(options))
-    ]
-
-
-def _y_keys(options: PlotOptions) -> list[dict[str, str]]:
-    """Return what the quantities of the y axis add to the key of a curve, if there are several."""
-    return [{Y_KEY: name} for name in options.ys] if len(options.ys) > 1 else [{}]
-
-
-def _hits_at(k: int) -> tuple[pl.Expr, pl.Expr]:
-    """Return the hits up to rank k and the hits before each block. The block of rank k has its expected hits."""
-    tp, ranks = pl.col("tp"), pl.col("k")
-    tp_before, before = tp.shift(1, fill_value=0), ranks.shift(1, fill_value=0)
-    share = ((k - before) / (ranks - before)).clip(0, 1)
-    return tp_before + (tp - tp_before) * share, tp_before
-
-
-def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return `recall` and `precision` of the thresholds up to rank k."""
-    hits, _ = _hits_at(k)
-    ranks = pl.col("k")
-    within = blocks.filter(ranks.shift(1, fill_value=0) < k)
-    return within.select(recall=hits / pl.col("positives"), precision=hits / ranks.clip(upper_bound=k))
-
-
-def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
-    """Return `recall`, the right end of each step, and its heights. Of more than `most` steps, narrow ones are merged.
-
-    Steps narrower than 1/`most` that begin in the same strip of that width become one step of the same area.
-    """
-    width = pl.col("recall") - pl.col("recall").shift(1, fill_value=0.0)
-    steps = blocks.select("recall", *heights, width=width).filter(pl.col("width") > 0)
-    if steps.height > most:
-        wide, strip = pl.col("width") * most >= 1, ((pl.col("recall") - pl.col("width")) * most).floor()
-        begins = (wide | wide.shift(1) | (strip != strip.shift(1))).fill_null(True)
-        mean = (pl.col(*heights) * pl.col("width")).sum() / pl.col("width").sum()
-        steps = steps.group_by(begins.cum_sum().alias("step"), maintain_order=True).agg(pl.col("recall").last(), mean)
-    return steps.select("recall", *heights)
-
-
-def level_heights(points: int) -> list[pl.Expr]:
-    """Return the max precision at or after each level of recall, which is 0 where no threshold reaches the level."""
-    # Whole numbers, because 3/10 is not the float 0.3.
-    reached, wanted = pl.col("tp") * (points - 1), pl.col("positives").last()
-    slack = 1 - ROUNDING
-    return [
-        pl.col("interpolated_precision").filter(reached >= i * wanted * slack).first().fill_null(0.0)
-        for i in range(points)
-    ]
-
-
-def recall_levels(curve: DrawnCurve, points: int) -> tuple[list[float], list[float]]:
-    """Return levels of recall, and the max precision at or after each level."""
-    heights = curve.blocks.select(pl.concat_list(level_heights(points))).item().to_list()
-    return [i / (points - 1) for i in range(points)], heights
-
-
-def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> list[Average]:
-    """Average the curves over these keys, within strips of recall, or at ranks."""
-    lines, line = number_rows(curves.keys, [key for key in curves.keys.columns if key not in over])
-    groups = curves.numbers.with_columns(line=line, group=pl.int_range(pl.len()))
-    at_ranks = options.x == "k"
-    # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
-    defined = groups if at_ranks else groups.drop_nulls(options.areas[-1])
-    result = []
-    for name, y_key in zip(options.ys, _y_keys(options), strict=True):
-        heights = _heights_at_ranks(curves, name) if at_ranks else _heights_in_strips(curves, defined, options)
-        heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
-        points, shares = 2 if at_ranks else STRIPS + 1, axis_quantity(name).unit_range
-        strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
-        blocks = strips.sort("line", "recall").with_columns(x="recall", y="precision").collect()
-        for number, key in enumerate(lines.rows(named=True)):
-            members = defined.filter(line=number)
-            total = groups.filter(line=number).height
-            if not total:
-                continue
-            numbers = {"prevalence": members["prevalence"].mean(), "positives": members["positives"].sum()}
-            average = Average(
-                key=key | y_key,
-                blocks=blocks.filter(line=number),
-                numbers=numbers | ({} if at_ranks else {options.areas[0]: members[options.areas[-1]].mean()}),
-                groups=members.height,
-                without_positives=total - members.height,
-                members=heights.filter(line=number).select("height"),
+    for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
+        if getattr(options, name) and not options.is_pr:
+            raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
+    for name in ("rectangles", "marks"):
+        if getattr(options, name) and options.average:
+            raise ValueError(
+                "average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark="
             )
-            result.append(average)
-    return result
+    if options.highlight is not None and (options.facet or options.average):
+        raise ValueError("highlight= names some of many curves in one axes: leave out facet= and average=")
+    if set(_BENEFITS) & set(ys) and options.x != "threshold":
+        raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
+    return options
 
 
-def _heights_in_strips(curves: Curves, groups: pl.DataFrame, options: PlotOptions) -> pl.DataFrame:
-    """Return `group`, `level` and `height`, the mean precision of a group in each strip of recall."""
-    height = pl.col("interpolated_precision" if options.interpolated else "precision")
-    table = curves.table.lazy().with_columns(precision=height)
-    heights = heights_of(table, groups.lazy().select("group"), STRIPS + 1, interpolated=False)
-    return heights.sort("group", "level").collect()
+def quantity_title(name: str) -> str:
+    """Return the title of an axis."""
+    return _TITLES.get(name) or rate_of(name).title
 
 
-def _heights_at_ranks(curves: Curves, name: str) -> pl.DataFrame:
-    """Return `group`, `level` (a rank) and `height`, the quantity of the first k rows. Missing rows are misses."""
-    table = curves.table
-    if not table["k"].dtype.is_integer():
-        raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
-    last: Any = table["k"].max() or 0
-    ranks = list(range(1, last + 1))
-    if last > _RANKS:
-        ranks = sorted({round(last ** (step / _RANKS)) for step in range(_RANKS + 1)})
-    totals = curves.numbers.select("positives", "rows", group=pl.int_range(pl.len()))
-    blocks = table.select("group", "tp", rank=pl.col("k").cast(pl.Int64)).with_columns(
-        *(
-            (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(step)
-            for column, step in (("tp", "hits"), ("rank", "size"))
-        ),
-        end="rank",
-    )
-    last_tp = blocks.group_by("group").agg(last_tp=pl.col("tp").last())
-    every = totals.join(last_tp, on="group", how="left", maintain_order="left").join(
-        pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
-    )
-    at_rank = every.join_asof(blocks, on="rank", by="group", strategy="forward", check_sortedness=False)
-    # A block that contains the rank counts with its expected hits. After the last block there are only misses.
-    within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
-    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))
-    return at_rank.with_columns(tp=within.fill_null(pl.col("last_tp")).fill_null(0)).select(
-        "group", level="rank", height=axis_quantity(name).of_counts(counts)
-    )
+def has_unit_range(name: str) -> bool:
+    """Return whether an axis goes from 0 to 1."""
+    return name == "share" or (name not in _TITLES and rate_of(name).range == "0 to 1")
 
 
-class Point(NamedTuple):
-    """A point of a curve."""
+def benefit(name: str, counts: Counts, threshold: pl.Expr) -> pl.Expr:
+    """Return the net benefit or the standardized net benefit at a threshold."""
+    total = counts.rows if name == "net_benefit" else counts.positives
+    return net_benefit(counts.tp, counts.k - counts.tp, threshold / (1 - threshold), total)
 
-    row: int
-    threshold: Any
+
+def _quantity(argument: str, name: Any) -> str:
+    """Check the name of the quantity of an axis."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} takes the name of a rate, got {shown(name)}")
+    if name not in _TITLES:
+        try:
+            rate_of(name)
+        except ValueError as error:
+            raise ValueError(f"{argument}: {error}") from None
+    return name
+
+
+def _keys(argument: str, value: Any) -> bool | tuple[str, ...]:
+    """Validate `facet` or `average`: True, False, or names of keys."""
+    value = scalar(value)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    return tuple(map(str, several(argument, value, "True, or names of columns of by")))
+
+
+def _highlight(value: Any) -> int | tuple[str, ...] | None:
+    """Validate `highlight`: how many of the best and of the worst curves, or names of curves."""
+    number = scalar(value)
+    if isinstance(number, (int, float)):
+        return whole("highlight", number, least=1)
+    return None if value is None else tuple(map(str, several("highlight", value, "names of curves, or how many")))
+
+
+def _mark(value: Any) -> str:
+    """Validate a mark: a threshold, a cutoff such as "recall=0.8" or "k=10", or a best value such as "max_f1"."""
+    number = scalar(value)
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        return f"threshold={number:g}"
+    name = re.sub("^(threshold@|k=)", "", value) if isinstance(value, str) else ""
+    if name.startswith("threshold="):
+        name = name if is_metric(f"recall@{name}") else ""
+    elif not is_metric(f"threshold@{name}"):
+        name = ""
+    if not name:
+        raise ValueError(
+            f"mark takes a threshold, a cutoff such as 'recall=0.8' or 'k=10', or a best value such as 'max_f1'; "
+            f"got {shown(value)}"
+        )
+    return name
+
+
+class Mark(NamedTuple):
+    """A marked point of a curve."""
+
+    number: int
+    """The place of the mark in the call."""
+    text: str
     x: float
     y: float
 
 
-def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
-    """Return the last point of the curve at or above this threshold."""
-    thresholds = curve.blocks["threshold"]
-    reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
-    return _point(curve.blocks, reached - 1) if reached else None
+class Curve(NamedTuple):
+    """The curve of a group, or the mean of the curves of many groups."""
+
+    key: dict[str, Any]
+    """The values of its keys by name, and the quantity of its y axis as `Y_KEY` if there are several."""
+    points: pl.DataFrame
+    """The points in the order of the ranking: `x, y`, and `envelope`, `low` and `high` if the plot draws them."""
+    area: float | None = None
+    """The area under the curve, if it has a name."""
+    envelope_area: float | None = None
+    positives: float | None = None
+    rows: float | None = None
+    """The sizes of the group; None if the frame does not have them, or of a mean curve."""
+    marks: tuple[Mark, ...] = ()
+    groups: int | None = None
+    """How many curves were averaged."""
+
+    @property
+    def size_text(self) -> str:
+        """Return how many positives, or averaged groups, the curve has."""
+        if self.groups is not None:
+            return f"{self.groups:,} groups"
+        return "" if self.positives is None else f"P = {count_text(self.positives)}"
 
 
-def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
-    """Return the first point of the curve with at least this recall."""
-    if not curve.blocks["tp"].dtype.is_integer():
-        recall *= 1 - ROUNDING
-    reached = (curve.blocks["recall"] >= recall).arg_max()
-    if reached is None or not curve.blocks["recall"][reached] >= recall:
-        return None
-    return _point(curve.blocks, reached)
+class Curves(NamedTuple):
+    """The curves of a plot."""
+
+    keys: list[str]
+    curves: list[Curve]
+    without_positives: list[tuple[Any, ...]]
+    """The keys of groups that have no curve."""
 
 
-def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
-    """Return the first point at which a metric such as `max_f1` is best, and its value."""
-    side, _, rate = name.partition("_")
-    positives, rows = pl.col("positives"), pl.col("rows")
-    counts = Counts(pl.col("tp"), pl.col("k"), positives, rows)
-    nothing = Counts(positives * 0, positives * 0, positives, rows)
-    record = rate_of(rate)
-    values, order, of_nothing = (
-        curve.blocks.select(pl.when(positives > 0).then(expression)).to_series()
-        for expression in (
-            record.formula(counts),
-            (record.best_by or record.formula)(counts),
-            (record.best_by or record.formula)(nothing),
+class Rows(NamedTuple):
+    """The arguments of `evaluate` but for the metrics."""
+
+    frame: Any
+    truth: Any
+    score: Any
+    by: Any
+    positive: Any
+    policies: Mapping[str, Any]
+
+    def numbers(self, names: Sequence[str], **options: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
+        """Return metrics by the keys of the groups."""
+        if not names:
+            return {}
+        frame = evaluate(
+            self.frame, names, self.truth, self.score, by=self.by, positive=self.positive, **self.policies, **options
         )
+        columns = [*(f"mean_{name}" for name in names), "groups"] if options else names
+        result = read_result(frame, dict.fromkeys(columns, "such metrics"), "plot draws metrics")
+        return {key: table.select(columns).row(0, named=True) for key, table in result.groups()}
+
+
+def curves_of_rows(rows: Rows, options: CurveOptions) -> Curves:
+    """Compute the curves of all groups."""
+    quantities = dict.fromkeys([options.x, *options.ys, "fn", "tn"])
+    rates = [name for name in quantities if name not in (*_COLUMNS, *_TITLES)]
+    frame = curve(rows.frame, rows.truth, rows.score, by=rows.by, positive=rows.positive, rates=rates, **rows.policies)
+    return _curves(_read_curve(frame, options), rows, options)
+
+
+def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
+    """Return the curves of a frame that `curve` gave."""
+    result = _read_curve(frame, options)
+    needs_rows = options.is_roc or options.marks
+    return _curves(result, _tally(result) if needs_rows else None, options)
+
+
+def _read_curve(frame: Any, options: CurveOptions) -> Result:
+    """Read a result of `curve`, and add the quantities that are no rates. Rows may be in any order."""
+    advice = "for scored rows, give truth and score"
+    columns = dict.fromkeys(_COLUMNS, advice) | {"fn": "", "tn": ""}
+    for name in (options.x, *options.ys):
+        if name not in (*columns, *_TITLES):
+            columns[name] = f"curve(..., rates=[{name!r}]) adds it"
+        elif name in ("share", *_BENEFITS):
+            columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
+    result = read_result(frame, columns, _EXPECTATION)
+    table = result.table
+    if table["k"].null_count() or (table.height and not table["k"].dtype.is_numeric()):
+        raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
+    if not {"fn", "tn"} <= {*table.columns}:
+        return Result(result.keys, table)
+    counts = Counts(pl.col("tp"), pl.col("k"), pl.col("tp") + pl.col("fn"), pl.col("k") + pl.col("fn") + pl.col("tn"))
+    extra = {"share": ratio(counts.k, counts.rows)} if "share" in (options.x, *options.ys) else {}
+    if needs := set(_BENEFITS) & set(options.ys):
+        t = pl.col("threshold").cast(pl.Float64)
+        if table.select(((t < 0) | (t > 1)).any()).item():
+            raise ValueError("y: net benefit needs scores that are probabilities between 0 and 1")
+        extra |= {name: pl.when(t < 1).then(benefit(name, counts, t)) for name in needs}
+    return Result(result.keys, table.with_columns(**extra))
+
+
+def _tally(result: Result) -> Rows:
+    """Return the rows behind a curve as counts, so that `evaluate` computes the metrics of its groups."""
+    if "fn" not in result.table.columns:
+        raise ValueError("the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them")
+    ascending = any(_is_ascending(table) for _, table in result.groups())
+    tables = []
+    for _, table in result.groups():
+        table = table.sort("k", maintain_order=True)
+        fp = pl.col("k") - pl.col("tp")
+        steps = {True: pl.col("tp"), False: fp}
+        rest = {True: "fn", False: "tn"}
+        for label, count in steps.items():
+            counted = table.select(
+                *result.key_columns, "threshold", truth=label, n=count - count.shift(1, fill_value=0)
+            )
+            unranked = table[-1:].select(
+                *result.key_columns, pl.lit(None).alias("threshold"), truth=label, n=rest[label]
+            )
+            tables += [counted, unranked]
+    frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
+    policies: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
+    policies["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
+    return Rows(frame, "truth", "threshold", result.key_columns or None, None, policies)
+
+
+def _is_ascending(table: pl.DataFrame) -> bool:
+    """Return whether lower scores rank first."""
+    ends = table.select(first=pl.col("threshold").sort_by("k").first(), last=pl.col("threshold").sort_by("k").last())
+    first, last = ends.row(0)
+    return first is not None and first < last
+
+
+def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
+    """Return a curve for each group and each quantity of the y axis."""
+    best = [name for name in options.marks if name.startswith(("max_", "min_"))]
+    thresholds = [f"threshold@{name}" for name in options.marks if not name.startswith("threshold=")]
+    metrics = [*(["roc_auc"] if options.is_roc else []), *best, *thresholds]
+    numbers = rows.numbers(list(dict.fromkeys(metrics))) if rows else {}
+    curves, without = [], []
+    for key, table in result.groups():
+        table = table if table["k"].is_sorted() else table.sort("k", maintain_order=True)
+        if not table.height or not table["recall"].drop_nulls().len():
+            without.append(key)
+            continue
+        last = table.row(-1, named=True)
+        positives = (
+            last["tp"] + last["fn"] if "fn" in last else _whole(last["tp"] / last["recall"]) if last["tp"] else None
+        )
+        total = None if "tn" not in last else last["k"] + last["fn"] + last["tn"]
+        envelope = table["precision"].reverse().cum_max().reverse() if options.interpolated else None
+        group = numbers.get(key, {})
+        area = group.get("roc_auc") if options.is_roc else _area(table, table["precision"]) if options.is_pr else None
+        envelope_area = None if envelope is None else _area(table, envelope)
+        for y in options.ys:
+            points = table.select(x=options.x, y=y)
+            points = points if envelope is None else points.with_columns(envelope=envelope)
+            names = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
+            marks = _marks(table, points, group, options)
+            curves.append(Curve(names, points, area, envelope_area, positives, total, marks))
+    return Curves(result.keys, curves, without)
+
+
+def _whole(number: float) -> float:
+    """Return the whole number next to this one, if the difference is a rounding error."""
+    return float(round(number)) if abs(number - round(number)) < 1e-6 else number
+
+
+def _area(table: pl.DataFrame, height: pl.Series) -> float:
+    """Return the area under the steps of a curve: precision times the recall that each threshold adds."""
+    recall = table["recall"]
+    return float((height * (recall - recall.shift(1, fill_value=0.0))).sum())
+
+
+def _marks(
+    table: pl.DataFrame, points: pl.DataFrame, numbers: Mapping[str, Any], options: CurveOptions
+) -> tuple[Mark, ...]:
+    """Return the marked points: the last thresholds that reach those of `evaluate`."""
+    marks = []
+    for number, name in enumerate(options.marks):
+        kind, _, value = name.partition("=")
+        threshold = float(value) if kind == "threshold" else numbers.get(f"threshold@{name}")
+        if threshold is None:
+            continue
+        ascending = _is_ascending(table)
+        reached = int(((table["threshold"] <= threshold) if ascending else (table["threshold"] >= threshold)).sum())
+        if not reached or None in (point := points.row(reached - 1)):
+            continue
+        at = f"threshold {threshold_text(threshold)}"
+        if name in numbers:
+            title = metric_title(name)
+            at = f"{title[0].lower()}{title[1:]} = {number_text(numbers[name])} at {threshold_text(threshold)}"
+        elif kind != "threshold":
+            at = (
+                f"{metric_title(kind).lower()} {value} at {threshold_text(threshold)}"
+                if value
+                else f"k = {name} at {threshold_text(threshold)}"
+            )
+        marks.append(Mark(number, at, *map(float, point[:2])))
+    return tuple(marks)
+
+
+def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
+    """Average the curves of the groups: the precision at each recall, or metrics at ranks."""
+    if options.x == "k":
+        return _means_at_ranks(rows, options)
+    over = None if options.average is True else list(options.average or ())
+    given: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
+    frame = average_curve(
+        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **given
     )
-    row = order.arg_max() if side == "max" else order.arg_min()
-    # If predicting nothing is best, no threshold is.
-    if row is None or (order[row] < (of_nothing[row] or 0) if side == "max" else order[row] >= of_nothing[row]):
-        return None
-    return _point(curve.blocks, row), values[row]
+    columns = dict.fromkeys(("recall", "precision", "low", "high", "groups"), "a mean curve")
+    result = read_result(frame, columns, "plot draws mean curves")
+    name = "interpolated_average_precision" if options.interpolated else "average_precision"
+    numbers = rows.numbers([name], mean_over=True if over is None else over)
+    curves = []
+    for key, table in result.groups():
+        points = table.select("low", "high", x="recall", y="precision")
+        area = numbers.get(key, {}).get(f"mean_{name}")
+        names = dict(zip(result.keys, key, strict=True))
+        curves.append(Curve(names, points, area, groups=table["groups"][0]))
+    return Curves(result.keys, curves, [])
 
 
-def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
-    """Return at most n steps, evenly spaced in recall."""
-    steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
-    wanted = pl.Series([(i + 0.5) / n for i in range(n)])
-    places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
-    return [_point(curve.blocks, steps["row"][place]) for place in places]
-
-
-def _point(blocks: pl.DataFrame, row: int) -> Point:
-    """Return the point of a row of the blocks."""
-    return Point(row, *blocks.select("threshold", "x", "y").row(row))
-
-
-def threshold_text(curve: DrawnCurve, point: Point) -> str:
-    """Return the shortest number of at least three digits that selects the same rows as a threshold."""
-    thresholds = curve.blocks["threshold"]
-    later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
-    sign = -1 if curve.ascending else 1
-    exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
-    read: Any = Decimal if isinstance(point.threshold, Decimal) else float
-    if thresholds.dtype == pl.Float32:
-        import numpy as np
-
-        read = np.float32  # a threshold is rounded to the type of the scores
-    for digits in range(3, 18):
-        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
-            # Round towards the rows that follow, so that the row of this threshold is selected.
-            number = Context(digits, rounding).plus(sign * exact) * sign
-            text = f"{number:.{digits}g}"
-            typed = read(text)
-            reaches = sign * typed <= sign * point.threshold
-            if reaches and (not len(later) or sign * typed > sign * later[0]):
-                return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    return str(point.threshold)
+def _means_at_ranks(rows: Rows, options: CurveOptions) -> Curves:
+    """Return the means of metrics at ranks, and their confidence intervals."""
+    given: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
+    last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
+    ranks = sorted({*range(1, min(last, 10) + 1), *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last)})
+    over = True if options.average is True else list(options.average or ())
+    names = {f"{y}@{k}": k for y in options.ys for k in ranks}
+    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **given)
+    columns = dict.fromkeys(("metric", "value", "low", "high", "units"), "means")
+    result = read_result(frame, columns, "plot draws means")
+    curves = []
+    for key, table in result.groups():
+        for y in options.ys:
+            of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
+            k = [names[name] for name in of_y["metric"]]
+            key_of = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
+            points = of_y.select("low", "high", y="value").with_columns(x=pl.Series(k))
+            curves.append(Curve(key_of, points, groups=of_y["units"][0]))
+    return Curves(result.keys, curves, [])

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public, real, whole
-from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import pluralize, warn
+from frame_pr.frames.kinds import Frame
+from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.plotting.appearance import (
-    Appearance,
-    ColourArguments,
-    appearance_of,
-    canvas,
-    escape,
+from frame_pr.plotting.results import Result, read_result
+from frame_pr.plotting.style import (
+    SHARED,
+    Style,
+    StyleArguments,
+    axes_of,
+    count_text,
+    draw_figure_legend,
+    draw_legend,
+    figure_width,
     grey,
-    letters_along,
     palette,
-    set_titles,
+    panels_of,
     share_text,
-    split_policies,
-    text_colour,
+    shorten,
 )
-from frame_pr.plotting.curve_artists import write_reason
-from frame_pr.plotting.curve_data import read_curves
-from frame_pr.plotting.facets import draw_panels
-from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import PlotOptions, axis_quantity
-from frame_pr.plotting.results import read_result, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HUES = {"positives": 1, "negatives": 0}
-"""The two histograms, with the numbers of their colours."""
-_GAINS = ("bin", "cumulative")
-"""The two parts of a gains chart: bars and a line."""
 _MOST_BINS = 10_000
 _OUTLYING, _FAR = 0.005, 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
-class ScoresArguments(ColourArguments, Policies, total=False):
-    """The keyword arguments of `plot_scores`."""
+class ScoresArguments(StyleArguments, Policies, total=False):
+    """More arguments of `plot_scores`."""
 
 
 @public(REFUSED["plot_scores"])
@@ -62,61 +54,47 @@ def plot_scores(
     bins: int = 40,
     **options: Unpack[ScoresArguments],
 ) -> Axes | Any:
-    """Draw histograms of the scores of positives and of negatives. The shares of each histogram sum to 1.
+    """Draw histograms of the scores of positives and of negatives: how well a score separates them.
 
-    Several scores and groups give one panel each.
+    The shares of each histogram sum to 1. Several scores and groups give one panel each, with one y axis.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed. The curve of a LazyFrame is collected.
+        Scored rows. The frame is not changed.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one panel each.
+        Score of each row. Several scores give one panel each.
     by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Without `by`, the frame is one group.
+        Columns whose values form the groups. Each group has its own panel.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`.
     threshold : float, optional
-        Draw a line at this score. The legend then has the shares of positives and of negatives at or above it.
+        Draw a line at this score. The legend, or the title of a panel, then has the share of positives (recall) and of
+        negatives (false positive rate) that are predicted positive.
     bins : int
-        Number of bins of equal width, from the lowest to the highest score. The axis leaves out scores far from all
-        others, and the legend has their number.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "frame".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 0.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 48 panels.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
+        Number of bins of equal width. Default 40. The axis leaves out a few scores far from all others.
     colors : dict, optional
-        Colours by name: of "positives" and "negatives". Names that the plot does not have are ignored, unless it has
-        none of them.
+        Colours of "positives" and "negatives".
+    labels : dict, optional
+        Labels by name: of systems, groups, key columns, "positives" and "negatives".
     legend : bool
         Whether to draw the legend. Default True.
+    ax : matplotlib Axes, optional
+        The axes to draw in, or one for each panel. Default: a new figure.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights and missing values: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
     matplotlib Axes
-        The shares of positives and of negatives in each bin. Rows without a score do not count. With several scores or
-        groups, the result is the Figure, and the labels of its axes are their names.
+        With several scores or groups, a numpy array with the axes of each panel.
 
     Raises
     ------
     ValueError, TypeError
-        An argument is wrong, there are too many panels, or a column is missing, of the wrong type, named twice, or has
-        missing values.
+        An argument is wrong, or a column is missing, of the wrong type, or has missing values.
     ImportError
         matplotlib is not installed.
 
@@ -132,39 +110,45 @@ def plot_scores(
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     >>> ax = fp.plot_scores(run, "relevant", "score", threshold=0.75, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['positives (3, 67% predicted)', 'negatives (2, 0% predicted)', 'threshold 0.75']
+    ['positives (3, 67% predicted positive)', 'negatives (2, 0% predicted positive)', 'threshold 0.75']
     """
-    arguments, policies = split_policies(options)
-    appearance = appearance_of(arguments, decimals=0, has_values=False)
+    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    style = Style.of(options, panels=by is not None or not isinstance(score, str))
+    style.check_colors(("positives", "negatives"))
     n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
-    line = None if threshold is None else float(real("threshold", threshold))
-    curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
-    keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
-    appearance.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
-    steps = (
-        (count - count.shift(1, fill_value=0)).over("group")
-        for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
-    )
-    counts = curves.table.select("group", pl.col("threshold").cast(pl.Float64), *steps)
-    counts = counts.filter(pl.col("threshold").is_finite())
-    _warn_of_threshold(counts["threshold"], line)
-    tables = [counts.filter(group=place) for place in range(len(keys))]
-    ascending = bool(policies.get("ascending"))
-    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, appearance=appearance, ascending=ascending)
-    title = appearance.label_of(score) if isinstance(score, str) else "Score"
-    if len(keys) > 1:
+    cutoff = None if threshold is None else float(real("threshold", threshold))
+    frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **policies)
+    columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
+    result = read_result(frame, columns, "plot_scores draws scores")
+    _warn_of_threshold(result.table["threshold"], cutoff)
+    histograms = _Histograms(style, n_bins, cutoff, ascending=bool(policies.get("ascending")))
+    title = style.label(score) if isinstance(score, str) else "Score"
+    if not result.keys or len(result.groups()) == 1:
+        with axes_of(style, (figure_width(), 4.0)) as ax:
+            histograms.draw(ax, result.groups()[0][1])
+            ax.set(xlabel=title, ylabel="Share of the rows with this label", ylim=(0, None))
+            draw_legend(ax, style)
+        return ax
+    shared = "system" not in result.keys
+    return _draw_panels(result, style, (title, "Share of the rows with this label"), histograms.panel, sharex=shared)
 
-        def draw_panel(ax: Axes, table: pl.DataFrame) -> str:
-            texts = histograms(ax, table, numbers=False)
-            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), texts, strict=False))
 
-        share, titles = "system" not in names, (title, "Share of the rows")
-        return draw_panels(keys, names, tables, appearance, (2.6, 2.0), draw_panel, titles, sharex=share)
-    with canvas(appearance, figsize=(6.4, 4.0), layout="constrained") as target:
-        set_titles(target, title, "Share of the rows")
-        histograms(target, tables[0])
-        draw_legend(target, appearance, above=True)
-    return target
+def _draw_panels(result: Result, style: Style, titles: tuple[str, str], draw: Any, *, sharex: bool) -> Any:
+    """Draw a panel for each group: `draw` takes its axes and its table, and returns numbers for the title."""
+    import numpy as np
+
+    groups = result.groups()
+    with panels_of(style, len(groups), (2.4, 2.2), sharex=sharex, sharey=True) as axes:
+        for ax, (key, table) in zip(axes, groups, strict=True):
+            numbers = draw(ax, table)
+            ax.set_title("\n".join(filter(None, [shorten(style.join(key), 24), numbers])), fontsize="small")
+        axes[0].set_ylim(bottom=0)
+        if style.ax is None:
+            figure = axes[0].figure
+            figure.supxlabel(titles[0], fontsize="medium")
+            figure.supylabel(titles[1], fontsize="medium")
+        draw_figure_legend(axes, style)
+    return np.array(axes, dtype=object)
 
 
 def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
@@ -178,85 +162,80 @@ def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
         )
 
 
-def _draw_histograms(
-    ax: Axes,
-    table: pl.DataFrame,
-    n_bins: int,
-    threshold: float | None,
-    appearance: Appearance,
-    *,
-    ascending: bool,
-    numbers: bool = True,
-) -> list[str]:
-    """Draw two histograms, and return the numbers of positives and of negatives."""
+class _Histograms:
+    """Two histograms with the same bins."""
+
+    def __init__(self, style: Style, bins: int, threshold: float | None, *, ascending: bool) -> None:
+        self.style, self.bins, self.threshold, self.ascending = style, bins, threshold, ascending
+
+    def panel(self, ax: Axes, table: pl.DataFrame) -> str:
+        """Draw a panel, and return its numbers."""
+        counts = self.draw(ax, table, numbers=False)
+        if not counts:
+            return ""
+        rows = count_text(table["k"].max())  # type: ignore[arg-type]
+        (positives, recall), (_, fpr) = (text.split("|") for text in counts.values())
+        return f"P = {positives}, N = {rows}" + (f"\nrecall {recall}, FPR {fpr}" if recall or fpr else "")
+
+    def draw(self, ax: Axes, table: pl.DataFrame, *, numbers: bool = True) -> dict[str, str]:
+        """Draw both histograms, and return texts for each: the number of rows, and the share predicted positive."""
+        import numpy as np
+
+        table = table.sort("k").filter(pl.col("threshold").cast(pl.Float64).is_finite())
+        if not table.height:
+            ax.text(0.5, 0.5, "no rows", transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
+            return {}
+        scores = table["threshold"].cast(pl.Float64).to_numpy()
+        tp, k = (table[name].to_numpy() for name in ("tp", "k"))
+        edges, hidden = _edges(scores, np.diff(k, prepend=0), self.bins)
+        texts = {}
+        for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
+            colour, counts = self.style.colors.get(name, palette(ax)[number]), np.diff(total, prepend=0)
+            share = ""
+            if self.threshold is not None and total[-1]:
+                reached = int((scores <= self.threshold if self.ascending else scores >= self.threshold).sum())
+                share = share_text(table["recall" if number else "fpr"][reached - 1] if reached else 0.0)
+            count = count_text(total[-1])
+            texts[name] = f"{count}|{share}"
+            text = f"{count}, {share} predicted positive" if share else count
+            label = f"{self.style.label(name)} ({text})" if numbers else self.style.label(name)
+            heights = np.histogram(scores, edges, weights=counts)[0] / (total[-1] or 1)
+            ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=1 + 0.5 * number)
+            ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=1 + 0.5 * number)
+        if self.threshold is not None:
+            line = ax.axvline(self.threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {self.threshold:g}")
+            line.set_gid(SHARED)
+        if hidden and numbers:
+            ax.plot([], [], linestyle="", label=f"rows beyond the axis: {count_text(hidden)}", gid=SHARED)
+        return texts
+
+
+def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
+    """Return the edges of bins of equal width, and how many rows lie beyond the axis."""
     import numpy as np
 
-    if not table.height:
-        write_reason(ax, "no rows")
-        return []
-    scores = table["threshold"].to_numpy()
-    low, high, beyond = _range_of(table, float(scores.min()), float(scores.max()))
-    edges, texts = _edges(low, high, n_bins), []
-    for (name, number), column in zip(_HUES.items(), ("tp", "fp"), strict=True):
-        colour = appearance.colors.get(name, palette(ax)[number])
-        counts = table[column].to_numpy()
-        total = counts.sum()
-        text = f"{total:,.0f}"
-        if threshold is not None and total:
-            reached = scores <= threshold if ascending else scores >= threshold
-            share = share_text(counts[reached].sum() / total, appearance.decimals)
-            text += f", {share} predicted" if numbers else f" ({share})"
-        texts.append(text)
-        label = f"{appearance.display(name)} ({text})" if numbers else appearance.display(name)
-        if not total:
-            ax.plot([], [], color=colour, label=f"{label}: none" if numbers else label)
-            continue
-        heights = np.histogram(scores, edges, weights=counts)[0] / total
-        zorder = 1 if column == "fp" else 1.5
-        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=zorder)
-        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
-    if threshold is not None:
-        label = f"{appearance.display('threshold')} {threshold:g}"
-        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=label)
-    if beyond and numbers:
-        count = pluralize(round(beyond), "row", "rows")
-        ax.plot([], [], linestyle="", label=f"{appearance.display('beyond the axis')}: {count}")
-    ax.set_ylim(bottom=0)
-    return texts
-
-
-def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, float, float]:
-    """Return the range of the axis without outliers, and the number of rows beyond it."""
-    rows = table.with_columns(n=pl.col("tp") + pl.col("fp")).sort("threshold")
-    below = rows["n"].cum_sum() / rows["n"].sum()
-    inner = rows.filter((below >= _OUTLYING) & (below - rows["n"] / rows["n"].sum() <= 1 - _OUTLYING))["threshold"]
-    first, last = (float(inner[0]), float(inner[-1])) if inner.len() else (low, high)
-    if not first < last or (high - low) <= _FAR * (last - first):
-        return low, high, 0
-    margin = 0.5 * (last - first)
-    first, last = max(low, first - margin), min(high, last + margin)
-    return first, last, float(rows.filter(~pl.col("threshold").is_between(first, last))["n"].sum())
-
-
-def _edges(low: float, high: float, n_bins: int) -> Any:
-    """Return the edges of bins of equal width. There are fewer bins if rounding makes edges equal."""
-    import numpy as np
-
+    order = np.argsort(scores, kind="stable")
+    ordered, below = scores[order], np.cumsum(counts[order]) / counts.sum()
+    low, high = float(ordered[0]), float(ordered[-1])
+    first = float(ordered[np.searchsorted(below, _OUTLYING)])
+    last = float(ordered[min(len(below) - 1, np.searchsorted(below, 1 - _OUTLYING))])
+    if first < last and high - low > _FAR * (last - first):
+        margin = 0.5 * (last - first)
+        low, high = max(low, first - margin), min(high, last + margin)
     if low == high:
         wide = max(0.5, abs(low) * 1e-6)
         low, high = low - wide, high + wide
     # The difference of two scores near 1e308 would overflow.
-    shares = np.arange(n_bins + 1) / n_bins
+    shares = np.arange(bins + 1) / bins
     edges = np.unique(low * (1 - shares) + high * shares)
-    edges[[0, -1]] = low, high
-    return edges
+    return edges, float(counts[(scores < low) | (scores > high)].sum())
 
 
 @public()
 def plot_gains(
-    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[ColourArguments]
+    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[StyleArguments]
 ) -> Axes | Any:
-    """Draw a gains table as a chart: a bar for each bin of rows, and a line for all rows up to each bin.
+    """Draw a gains table: a bar for each decile of rows, and a line for all rows up to there.
 
     Several systems and groups give one panel each.
 
@@ -265,37 +244,26 @@ def plot_gains(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         The result of `gains_table`. The frame is not changed.
     y : "recall", "precision" or "lift"
-        The quantity of bars and line: the share of the positives that the rows contain (capture rate), the share of
-        positives among the rows, or the ratio of that share to the prevalence. The dotted line is a random ranking.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "frame".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 2.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 48 panels.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
+        The share of the positives that the rows contain (capture rate), the share of positives among the rows, or the
+        ratio of that share to the prevalence. The dotted line is a random ranking.
     colors : dict, optional
-        Colours by name: of "bin" and "cumulative". Names that the plot does not have are ignored, unless it has none of
-        them.
+        Colours of "bin" and "cumulative".
+    labels : dict, optional
+        Labels by name: of systems, groups, key columns, "bin" and "cumulative".
     legend : bool
         Whether to draw the legend. Default True.
+    ax : matplotlib Axes, optional
+        The axes to draw in, or one for each panel. Default: a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With several systems or groups, the result is the Figure, and the labels of its axes are their names.
+        With several systems or groups, a numpy array with the axes of each panel.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is no result of `gains_table`, an argument is wrong, or there are too many panels.
+        The frame is no result of `gains_table`, or an argument is wrong.
     ImportError
         matplotlib is not installed.
 
@@ -317,43 +285,49 @@ def plot_gains(
     >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
     ['0.67', '0.33', '0.00', '0.00']
     """
-    appearance = appearance_of(options, has_values=False)
+    style = Style.of(options, panels=True)
+    style.check_colors(("bin", "cumulative"))
     name = one_of("y", y, ("recall", "precision", "lift"))
-    needed = list(dict.fromkeys(["share", name, f"bin_{name}", "precision"]))
-    table, names = read_result(kind_of(frame), "share", needed, "plot_gains draws a frame that gains_table gave")
-    keys, tables = split_groups(table, names)
-    appearance.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
-    draw_panel = partial(_draw_gains, name=name, appearance=appearance)
-    titles = ("Share of the rows", escape(appearance.display(name, axis_quantity(name).title)))
-    if len(keys) > 1:
-        return draw_panels(keys, names, tables, appearance, (2.6, 2.0), draw_panel, titles, sharex=True, sharey=True)
-    with canvas(appearance, figsize=(6.4, 4.0), layout="constrained") as target:
-        set_titles(target, *titles)
-        draw_panel(target, tables[0])
-        draw_legend(target, appearance, above=True)
-    return target
+    columns = dict.fromkeys(("share", name, f"bin_{name}", "precision"), "gains_table gives it")
+    result = read_result(frame, columns, "plot_gains draws a frame that gains_table gave")
+    titles = ("Share of the rows, the highest scores first", style.title(name))
+
+    def draw(ax: Axes, table: pl.DataFrame) -> str:
+        _draw_gains(ax, table.sort("share"), name, style)
+        return ""
+
+    if not result.keys or len(result.groups()) == 1:
+        with axes_of(style, (figure_width(), 4.0)) as ax:
+            draw(ax, result.groups()[0][1])
+            ax.set(xlabel=titles[0], ylabel=titles[1], ylim=(0, None))
+            draw_legend(ax, style)
+        return ax
+    return _draw_panels(result, style, titles, draw, sharex=True)
 
 
-def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, appearance: Appearance) -> None:
+def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style) -> None:
     """Draw the bars of the bins, the cumulative line, and a random ranking."""
     from matplotlib.ticker import PercentFormatter
 
     share, cumulative, of_bin = (
-        table[column].fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
+        table[column].cast(pl.Float64).fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
     )
-    width = share[0] if share else 1.0
-    bars, line = (appearance.colors.get(part, palette(ax)[number]) for part, number in zip(_GAINS, (5, 0), strict=True))
-    middles = [end - width / 2 for end in share]
-    heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=appearance.display("bin", "rows of the bin"))
-    word = appearance.display("cumulative", "all rows up to there")
-    ax.plot(share, cumulative, "o-", markersize=4, color=line, label=word)
-    chance: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "label": appearance.display("random ranking")}
+    bins, colours = len(share), palette(ax)
+    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
+    labels = {"bin": f"in this {word}", "cumulative": f"up to this {word} (cumulative)"}
+    labels = {part: style.label(part, label) for part, label in labels.items()}
+    left: Sequence[float] = [end - 1 / bins for end in share]
+    bar: dict[str, Any] = {"align": "edge", "color": style.colors.get("bin", colours[0]), "alpha": 0.35}
+    ax.bar(left, of_bin, 0.92 / bins, label=labels["bin"], **bar)
+    line: dict[str, Any] = {"color": style.colors.get("cumulative", colours[3 % len(colours)])}
+    start = [0.0] if name == "recall" else []
+    ax.plot([*start, *share], [*start, *cumulative], "o-", markersize=4, label=labels["cumulative"], **line)
+    reference: dict[str, Any] = {"color": grey(ax, 0.5), "linestyle": ":", "linewidth": 1, "zorder": 1, "gid": SHARED}
     if name == "recall":
-        ax.plot([0, 1], [0, 1], ":", **chance)
-    elif table.height:
-        ax.axhline(1 if name == "lift" else table["precision"][-1], linestyle=":", **chance)
-    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.set_xlim(0, 1)
-    if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= appearance.decimals + 3:
-        texts = ["" if height != height else f"{height:.{appearance.decimals}f}" for height in of_bin]
-        ax.bar_label(heights, texts, fontsize="small", padding=1, color=text_colour(ax))
+        ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
+    elif cumulative:
+        ax.axhline(cumulative[-1], label="prevalence" if name == "precision" else "random ranking", **reference)
+    ax.set_xlim(-0.01, 1.01)
+    ax.xaxis.set_major_formatter(PercentFormatter(1))
+    if name != "lift":
+        ax.yaxis.set_major_formatter(PercentFormatter(1))

@@ -58,7 +58,7 @@ def test_marks_with_an_exponent():
     pytest.importorskip("matplotlib").use("agg")
     fp.plot(DATA, "y", "s", mark="max_f1e-5")
     for mark in ("max_f1.2.3", "max_f"):
-        with pytest.raises(ValueError, match="mark must be the name of a best point"):
+        with pytest.raises(ValueError, match="mark takes a threshold, a cutoff"):
             fp.plot(DATA, "y", "s", mark=mark)
 
 

@@ -1,11 +1,16 @@
-"""Fixtures of the tests of plots."""
+"""Plots without a screen; every test closes its figures."""
+
+from collections.abc import Iterator
 
 import pytest
 
-from frame_pr.plotting import appearance
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
-def no_systems_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins with the first colour, whatever systems earlier tests drew."""
-    monkeypatch.setattr(appearance, "_NUMBERS", {})
+def closed() -> Iterator[None]:
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")

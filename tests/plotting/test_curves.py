@@ -1,0 +1,408 @@
+"""The lines, texts and colours of `plot`."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from drawn import TEXTBOOK, curves, legend, line, points, rows
+from matplotlib.figure import Figure
+
+import frame_pr as fp
+
+RUN = rows()
+SYSTEMS = ["good", "poor"]
+
+
+def test_the_curve_has_the_steps_of_average_precision() -> None:
+    ax = TEXTBOOK.pr.plot("relevant", "score")
+    (drawn,) = curves(ax)
+    table = TEXTBOOK.pr.curve("relevant", "score")
+    expected = [(0.0, 1.0), *table.select("recall", "precision").rows()]
+    assert points(drawn) == expected
+    assert drawn.get_drawstyle() == "steps-pre"
+    assert legend(ax) == ["score (AP = 0.78, 5 positives)", "prevalence (0.50)"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Precision")
+    # The ends of steps under the line have the area of the average precision, 47/60.
+    x, y = np.array(expected).T
+    assert (np.diff(x) * y[1:]).sum() == pytest.approx(47 / 60)
+
+
+def test_misses_above_the_first_hit_draw_no_line_along_the_axis() -> None:
+    run = pl.DataFrame({"relevant": [0, 0, 1, 0, 1], "score": [0.5, 0.4, 0.3, 0.2, 0.1]})
+    assert points(curves(run.pr.plot("relevant", "score"))[0])[:2] == [(0, 1 / 3), (0.5, 1 / 3)]
+
+
+def test_few_thresholds_have_points() -> None:
+    assert curves(TEXTBOOK.pr.plot("relevant", "score"))[0].get_marker() == "o"
+    assert curves(RUN.pr.plot("truth", "good"))[0].get_marker() == "None"
+
+
+def test_systems_share_the_number_of_positives() -> None:
+    ax = RUN.pr.plot("truth", SYSTEMS)
+    values = RUN.pr.average_precision("truth", SYSTEMS)["average_precision"]
+    assert legend(ax)[:2] == [f"{name} (AP = {value:.2f})" for name, value in zip(SYSTEMS, values, strict=True)]
+    assert ax.get_legend().get_title().get_text() == f"{RUN['truth'].sum()} positives"
+
+
+def test_groups_have_their_number_of_positives() -> None:
+    ax = RUN.pr.plot("truth", "good", by="country")
+    table = RUN.pr.evaluate(["average_precision", "positives"], "truth", "good", by="country")
+    assert legend(ax)[:3] == [f"{name} (AP = {ap:.2f}, P = {n})" for name, ap, n in table.rows()]
+    assert ax.get_legend().get_title().get_text() == "country (P: positives)"
+
+
+def test_colours_show_systems_and_line_styles_groups() -> None:
+    drawn = curves(RUN.pr.plot("truth", SYSTEMS, by="country"))
+    labels = [line.get_label().partition(" (")[0] for line in drawn]
+    assert labels == [f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS]
+    assert len({line.get_color() for line in drawn}) == 2
+    styles = {label: line.get_linestyle() for label, line in zip(labels, drawn, strict=True)}
+    assert styles["at, good"] == styles["at, poor"]
+    assert len({line.get_color() for line in drawn[::2]}) == 1
+
+
+def test_a_key_with_one_value_is_not_part_of_the_names() -> None:
+    ax = RUN.filter(country="at").pr.plot("truth", SYSTEMS, by="country")
+    assert [text.partition(" (")[0] for text in legend(ax)[:2]] == SYSTEMS
+
+
+def test_colours_follow_the_call_and_nothing_else() -> None:
+    first = [line.get_color() for line in curves(RUN.pr.plot("truth", ["poor"]))]
+    RUN.pr.plot("truth", SYSTEMS)
+    assert [line.get_color() for line in curves(RUN.pr.plot("truth", ["poor"]))] == first
+    named = RUN.pr.plot("truth", SYSTEMS, colors={"poor": "#123456"})
+    assert [line.get_color() for line in curves(named)] == [*first, "#123456"]
+
+
+def test_a_second_call_goes_on_with_the_next_colour_of_the_axes() -> None:
+    ax = RUN.pr.plot("truth", "good")
+    RUN.pr.plot("truth", "poor", ax=ax)
+    assert len({line.get_color() for line in curves(ax)}) == 2
+    assert len(legend(ax)) == 3
+
+
+def test_a_style_sheet_has_its_colours() -> None:
+    with mpl.style.context("ggplot"):
+        drawn = curves(RUN.pr.plot("truth", SYSTEMS))
+        assert [line.get_color() for line in drawn] == ["#E24A33", "#348ABD"]
+
+
+def test_labels_replace_names() -> None:
+    ax = RUN.pr.plot(
+        "truth", SYSTEMS, by="country", labels={"good": "Gut", "recall": "Trefferquote", "country": "Land"}
+    )
+    assert legend(ax)[0].startswith("at, Gut (AP = ")
+    assert ax.get_xlabel() == "Trefferquote"
+    assert ax.get_legend().get_title().get_text() == "Land (P: positives)"
+
+
+def test_names_that_matplotlib_would_read() -> None:
+    run = RUN.rename({"good": "$5", "poor": "_x"})
+    ax = run.pr.plot("truth", ["$5", "_x"])
+    assert [text.partition(" (")[0] for text in legend(ax)[:2]] == [r"\$5", "\u200b_x"]
+
+
+def test_the_positive_label_is_in_the_title_of_the_axis() -> None:
+    run = RUN.with_columns(verdict=pl.when("truth").then(pl.lit("spam")).otherwise(pl.lit("ham")))
+    ax = run.pr.plot("verdict", "good", positive="spam")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall (positive: spam)", "Precision")
+
+
+def test_properties_of_lines() -> None:
+    (drawn,) = curves(RUN.pr.plot("truth", "good", color="red", lw=3, ls="--"))
+    assert (drawn.get_color(), drawn.get_linewidth(), drawn.get_linestyle()) == ("red", 3, "--")
+
+
+def test_a_roc_curve_goes_from_corner_to_corner() -> None:
+    ax = RUN.pr.plot("truth", "good", x="fpr", y="recall")
+    drawn = points(curves(ax)[0])
+    assert (drawn[0], drawn[-1]) == ((0, 0), (1, 1))
+    area = RUN.pr.roc_auc("truth", "good")["roc_auc"].item()
+    x, y = np.array(drawn).T
+    assert np.trapezoid(y, x) == pytest.approx(area)
+    assert legend(ax) == [f"good (AUC = {area:.2f}, {RUN['truth'].sum()} positives)", "random ranking (AUC = 0.5)"]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "first", "last"),
+    [("share", "recall", (0, 0), (1, 1)), ("fpr", "fnr", (0, 1), (1, 0)), ("share", "lift", None, (1, 1))],
+)
+def test_the_ends_of_other_curves(x: str, y: str, first: tuple[float, float] | None, last: tuple[float, float]) -> None:
+    ax = RUN.pr.plot("truth", "good", x=x, y=y)
+    drawn = points(curves(ax)[0])
+    assert drawn[-1] == pytest.approx(last)
+    if first is not None:
+        assert drawn[0] == pytest.approx(first)
+
+
+def test_metrics_by_threshold() -> None:
+    ax = RUN.pr.plot("truth", "good", x="threshold", y=["precision", "recall", "f1"], mark="max_f1")
+    table = RUN.pr.curve("truth", "good", rates="f1")
+    for name, drawn in zip(("precision", "recall", "f1"), curves(ax), strict=True):
+        assert points(drawn) == table.select("threshold", name).rows()
+        assert drawn.get_drawstyle() == "steps-post"
+    value, threshold = RUN.pr.evaluate(["max_f1", "threshold@max_f1"], "truth", "good").row(0)
+    assert legend(ax) == ["Precision", "Recall", "F1", f"max F1 = {value:.2f} at {threshold:.3g}"]
+    assert ax.get_ylabel() == "Precision, Recall, F1"
+
+
+def test_cost_and_its_references() -> None:
+    ax = RUN.pr.plot("truth", "good", x="threshold", y="cost10")
+    assert points(curves(ax)[0]) == RUN.pr.curve("truth", "good", rates="cost10").select("threshold", "cost10").rows()
+    share = RUN["truth"].mean()
+    heights = sorted(line.get_ydata()[0] for line in ax.get_lines() if line.get_label() == "_baseline")
+    assert heights == pytest.approx(sorted([1 - share, 10 * share]))  # type: ignore[operator]
+    assert legend(ax)[1:] == ["alert on all rows", "alert on none"]
+
+
+def test_net_benefit_is_that_of_evaluate() -> None:
+    ax = RUN.pr.plot("truth", "good", x="threshold", y="net_benefit")
+    drawn = dict(points(curves(ax)[0]))
+    for threshold in list(drawn)[:: len(drawn) // 5]:
+        value = RUN.pr.evaluate(f"net_benefit@threshold={threshold:g}", "truth", "good").item()
+        assert drawn[threshold] == pytest.approx(value)
+    bottom, top = ax.get_ylim()
+    assert -0.2 * top < bottom < 0  # alerts on all rows fall far below
+
+
+@pytest.mark.parametrize("y", ["net_benefit", "standardized_net_benefit"])
+def test_net_benefit_needs_probabilities(y: str) -> None:
+    with pytest.raises(ValueError, match="y: net benefit needs scores that are probabilities"):
+        TEXTBOOK.with_columns(pl.col("score") * 10).pr.plot("relevant", "score", x="threshold", y=y)
+
+
+def test_many_ranks_are_on_a_logarithmic_axis() -> None:
+    assert rows(3000, good=1.0).with_row_index("i").pr.plot("truth", "i", x="k").get_xscale() == "log"
+    assert RUN.pr.plot("truth", "good", x="k").get_xscale() == "linear"
+
+
+def test_rare_positives_are_on_a_logarithmic_axis() -> None:
+    rare = rows(8000, rate=0.004, good=0.3)
+    assert rare.pr.plot("truth", "good").get_yscale() == "log"
+    assert RUN.pr.plot("truth", "good").get_yscale() == "linear"
+    value = rare.pr.average_precision("truth", "good")["average_precision"].item()
+    assert f"AP = {value:.2g}" in legend(rare.pr.plot("truth", "good"))[0]  # 2 significant digits
+
+
+def test_each_mark_has_its_shape() -> None:
+    names = ["max_f1", "max_f2", "recall=0.8", 0.5, "k=50"]
+    ax = RUN.pr.plot("truth", "good", mark=names)
+    drawn = [line for line in ax.get_lines() if line.get_gid() == "mark"]
+    assert len({line.get_marker() for line in drawn}) == len(names)
+    cutoffs = ["threshold@max_f1", "threshold@max_f2", "threshold@recall=0.8"]
+    thresholds = [*RUN.pr.evaluate(cutoffs, "truth", "good").row(0), 0.5]
+    for threshold, mark in zip(thresholds, drawn, strict=False):
+        cutoff = f"threshold={threshold:g}"
+        expected = RUN.pr.evaluate([f"recall@{cutoff}", f"precision@{cutoff}"], "truth", "good").row(0)
+        assert points(mark) == [pytest.approx(expected)]
+    texts = legend(ax)[2:]
+    assert [text.partition(" at ")[0].partition(" =")[0] for text in texts] == [
+        *("max F1", "max F2", "recall 0.8", "threshold 0.5", "k")
+    ]
+
+
+def test_marks_of_several_curves_have_their_names() -> None:
+    ax = RUN.pr.plot("truth", SYSTEMS, mark="max_f1")
+    assert [text.partition(":")[0] for text in legend(ax)[-2:]] == SYSTEMS
+
+
+def test_a_threshold_beyond_all_scores_has_no_mark() -> None:
+    assert len(legend(RUN.pr.plot("truth", "good", mark=2.0))) == 2
+
+
+def test_lower_scores_first() -> None:
+    ax = RUN.with_columns(-pl.col("good")).pr.plot("truth", "good", ascending=True, mark=-0.5)
+    same = RUN.pr.plot("truth", "good", mark=0.5)
+    assert points(curves(ax)[0]) == points(curves(same)[0])
+    assert points(line(ax, "_mark")) == points(line(same, "_mark"))
+
+
+def test_rectangles_fill_the_average_precision() -> None:
+    ax = TEXTBOOK.pr.plot("relevant", "score", rectangles=True)
+    (area, edges) = ax.collections
+    (path,) = area.get_paths()
+    x, y = path.vertices.T
+    assert abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2 == pytest.approx(47 / 60)
+    assert len(edges.get_segments()) == 5
+
+
+def test_the_envelope_is_the_interpolated_precision() -> None:
+    run = rows(60, seed=3, rate=0.4, good=0.6)
+    ax = run.pr.plot("truth", "good", interpolated=True)
+    table = run.pr.curve("truth", "good")
+    best = table["precision"].reverse().cum_max().reverse().filter(table["recall"] > 0)
+    assert points(line(ax, "_envelope"))[1:] == list(
+        zip(table["recall"].filter(table["recall"] > 0), best, strict=True)
+    )
+    names = ["average_precision", "interpolated_average_precision"]
+    values = run.pr.evaluate(names, "truth", "good").row(0)
+    assert legend(ax)[0].startswith(f"good (AP = {values[0]:.2f}, interpolated {values[1]:.2f}")
+
+
+def test_the_baseline_is_the_prevalence_of_each_group() -> None:
+    ax = RUN.pr.plot("truth", "good", by="country")
+    shares = RUN.pr.evaluate("prevalence", "truth", "good", by="country")["prevalence"].to_list()
+    heights = [line.get_ydata()[0] for line in ax.get_lines() if line.get_label() == "_baseline"]
+    assert all(min(abs(share - height) for height in heights) <= 0.005 for share in shares)
+    assert legend(ax)[-1] == f"prevalence ({min(shares):.2f} to {max(shares):.2f})"
+    bare = RUN.pr.plot("truth", "good", by="country", baseline=False)
+    assert [line for line in bare.get_lines() if line.get_label() == "_baseline"] == []
+    assert len(legend(bare)) == 3
+
+
+def test_prevalences_of_many_groups_are_a_band() -> None:
+    run = RUN.with_columns(group=pl.col("query") % 6).filter(
+        pl.col("truth") | (pl.col("query") % 7 > pl.col("query") % 6)
+    )
+    ax = run.pr.plot("truth", "good", by="group")
+    assert [line for line in ax.get_lines() if line.get_label() == "_baseline"] == []
+    assert len(ax.patches) == 1
+
+
+def test_groups_without_positives_take_no_colour_and_no_panel() -> None:
+    run = RUN.with_columns(pl.col("truth") & (pl.col("country") != "at"))
+    ax = run.pr.plot("truth", "good", by="country")
+    whole = RUN.pr.plot("truth", "good", by="country")
+    assert [line.get_color() for line in curves(ax)] == [line.get_color() for line in curves(whole)[:2]]
+    assert legend(ax)[-1] == "no positives: at"
+    assert len(run.pr.plot("truth", "good", by="country", facet=True)) == 2
+
+
+def test_no_curve_at_all() -> None:
+    ax = TEXTBOOK.with_columns(relevant=0).pr.plot("relevant", "score")
+    assert [text.get_text() for text in ax.texts] == ["no positives"]
+
+
+def test_highlight() -> None:
+    ax = RUN.pr.plot("truth", "good", by="query", highlight=2)
+    table = RUN.pr.average_precision("truth", "good", by="query").drop_nulls().sort("average_precision")
+    values = dict(table.rows())
+    names = [int(text.partition(" (")[0]) for text in legend(ax)[:4]]
+    assert [values[name] for name in names] == [*table["average_precision"][:-3:-1], *table["average_precision"][1::-1]]
+    assert f"{table.height - 4} others" in legend(ax)
+    named = RUN.pr.plot("truth", "good", by="query", highlight=["3", 5])
+    assert [text.partition(" (")[0] for text in legend(named)[:2]] == ["3", "5"]
+
+
+def test_a_mean_curve_is_that_of_average_curve() -> None:
+    ax = RUN.pr.plot("truth", SYSTEMS, by="query", average=True)
+    table = RUN.pr.average_curve("truth", SYSTEMS, by="query")
+    means = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query", mean_over="query")
+    for drawn, system, mean in zip(curves(ax), SYSTEMS, means["mean_average_precision"], strict=True):
+        expected = table.filter(system=system).select("recall", "precision").rows()
+        assert points(drawn)[1:] == expected
+        assert drawn.get_label() == f"{system} (mean AP = {mean:.2f})"
+    assert legend(ax)[-1] == "95 % confidence interval"
+    assert ax.get_legend().get_title().get_text() == f"{table['groups'][0]} groups"
+    assert len(ax.collections) == 2
+
+
+def test_means_over_one_key_in_panels_of_another() -> None:
+    axes = RUN.pr.plot("truth", "good", by=["country", "query"], average="query", facet="country")
+    assert [ax.get_title().partition("\n")[0] for ax in axes] == ["at", "be", "cz"]
+
+
+def test_means_at_ranks_are_those_of_evaluate() -> None:
+    ax = RUN.pr.plot("truth", "good", by="query", average=True, x="k", y="recall")
+    drawn = dict(points(curves(ax)[0]))
+    for k in (1, 5, 10):
+        mean = RUN.pr.evaluate(f"recall@{k}", "truth", "good", by="query", mean_over="query")[f"mean_recall@{k}"]
+        assert drawn[k] == pytest.approx(mean.item())
+
+
+def test_facets() -> None:
+    axes = RUN.pr.plot("truth", SYSTEMS, by="country", facet=True)
+    assert isinstance(axes, np.ndarray)
+    values = RUN.pr.evaluate(["average_precision", "positives"], "truth", SYSTEMS, by="country")
+    for ax, country in zip(axes, ("at", "be", "cz"), strict=True):
+        of_country = values.filter(country=country)
+        assert ax.get_title() == f"{country} (P = {of_country['positives'][0]})"
+        assert legend(ax) == [f"{value:.2f}" for value in of_country["average_precision"]]
+        assert [line.get_label() for line in curves(ax)] == SYSTEMS
+    (shared,) = axes[0].figure.legends
+    assert [text.get_text() for text in shared.get_texts()] == [*SYSTEMS, "prevalence"]
+
+
+def test_a_panel_of_one_curve_has_its_numbers_in_the_title() -> None:
+    axes = RUN.pr.plot("truth", "good", by="country", facet=True, mark="max_f1")
+    table = RUN.pr.evaluate(["average_precision", "positives", "max_f1"], "truth", "good", by="country")
+    for ax, (country, ap, n, best) in zip(axes, table.rows(), strict=True):
+        name, numbers, mark = ax.get_title().split("\n")
+        assert (name, numbers) == (country, f"AP = {ap:.2f}, P = {n}")
+        assert mark.startswith(f"max F1 = {best:.2f} at ")
+
+
+@pytest.mark.parametrize(("groups", "columns"), [(3, 3), (4, 4), (5, 3), (8, 4), (9, 3), (13, 4)])
+def test_at_most_four_panels_in_a_row(groups: int, columns: int) -> None:
+    run = RUN.with_columns(group=pl.col("query") % groups)
+    axes = run.pr.plot("truth", "good", by="group", facet=True)
+    assert axes[0].get_gridspec().ncols == columns
+    assert len(axes[0].figure.axes) == groups
+
+
+def test_panels_of_the_caller() -> None:
+    grid = Figure().subplots(1, 3)
+    axes = RUN.pr.plot("truth", "good", by="country", facet=True, ax=grid)
+    assert list(axes) == list(grid)
+    with pytest.raises(ValueError, match="ax: 3 panels need as many axes, and there are 2"):
+        RUN.pr.plot("truth", "good", by="country", facet=True, ax=grid[:2])
+
+
+@pytest.mark.parametrize("frame", [RUN.lazy(), RUN.to_pandas(), RUN.to_arrow()], ids=["lazy", "pandas", "arrow"])
+def test_kinds_of_frames(frame: object) -> None:
+    ax = fp.plot(frame, "truth", "good", by="country", mark="max_f1")  # type: ignore[misc]
+    same = RUN.pr.plot("truth", "good", by="country", mark="max_f1")
+    assert legend(ax) == legend(same)
+    assert [points(line) for line in curves(ax)] == [points(line) for line in curves(same)]
+
+
+@pytest.mark.parametrize("shape", [{}, {"x": "fpr", "y": "recall"}], ids=["pr", "roc"])
+def test_a_frame_that_curve_gave(shape: dict[str, str]) -> None:
+    table = RUN.pr.curve("truth", SYSTEMS, by="country", rates=["fn", "tn", "fpr"])
+    shuffled = table.sample(fraction=1, shuffle=True, seed=1).sort("country", "system")
+    ax, same = (
+        fp.plot(shuffled, mark="max_f1", **shape),
+        RUN.pr.plot("truth", SYSTEMS, by="country", mark="max_f1", **shape),
+    )
+    assert legend(ax) == legend(same)
+    assert [points(line) for line in curves(ax)] == [points(line) for line in curves(same)]
+
+
+def test_a_frame_of_the_default_columns_has_no_baseline() -> None:
+    table = RUN.pr.curve("truth", "good").select("threshold", "k", "tp", "precision", "recall")
+    entry = legend(RUN.pr.plot("truth", "good"))[0]
+    assert legend(fp.plot(table)) == [entry.removeprefix("good (").removesuffix(")")]
+
+
+def test_periods_and_intervals_of_pandas() -> None:
+    run = RUN.to_pandas()
+    run["month"] = pd.PeriodIndex.from_ordinals(run["query"] % 3 + 600, freq="M")
+    run["age"] = pd.cut(run["query"], [0, 10, 40], include_lowest=True)
+    months = run.pr.plot("truth", "good", by="month")
+    assert [text.partition(" (")[0] for text in legend(months)[:3]] == ["2020-01", "2020-02", "2020-03"]
+    ages = run.pr.plot("truth", "good", by="age")
+    assert [text.partition(" (AP")[0] for text in legend(ages)[:2]] == ["(-0.001, 10.0]", "(10.0, 40.0]"]
+
+
+def test_a_long_line_keeps_its_ends_and_extremes() -> None:
+    run = rows(200_000, good=1.0).with_columns(good=np.random.default_rng(1).random(200_000))
+    (drawn,) = curves(run.pr.plot("truth", "good"))
+    table = run.pr.curve("truth", "good").filter(pl.col("recall") > 0)
+    x, y = np.array(points(drawn)[1:]).T
+    assert len(x) < 40_000
+    whole = dict(zip(table["recall"], table["precision"], strict=True))
+    assert (x[0], x[-1]) == (table["recall"][0], table["recall"][-1])
+    assert {*x} <= {*whole}
+    assert y.min() == table["precision"].min()
+    assert y.max() == table["precision"].max()
+
+
+def test_a_figure_is_closed_after_an_error() -> None:
+    import matplotlib.pyplot as plt
+
+    with pytest.raises(ValueError, match="rows"):
+        RUN.pr.plot("truth", SYSTEMS, x="threshold", y="rows")
+    assert plt.get_fignums() == []

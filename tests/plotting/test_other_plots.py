@@ -1,0 +1,319 @@
+"""The bars, dots, cells and texts of the other plots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from drawn import legend, line, points, rows
+from matplotlib.figure import Figure
+
+import frame_pr as fp
+
+RUN = rows()
+SYSTEMS = ["good", "poor"]
+DATED = RUN.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query")))
+
+
+def texts(ticks: Any) -> list[str]:
+    return [tick.get_text() for tick in ticks]
+
+
+def test_histograms_sum_to_1() -> None:
+    ax = RUN.pr.plot_scores("truth", "good", threshold=0.7, bins=10)
+    for patch in ax.patches:
+        assert patch.get_data().values.sum() == pytest.approx(1)
+    recall, fpr = RUN.pr.evaluate(["recall@threshold=0.7", "fpr@threshold=0.7"], "truth", "good").row(0)
+    positives = int(RUN["truth"].sum())
+    assert legend(ax) == [
+        f"positives ({positives}, {recall:.0%} predicted positive)",
+        f"negatives ({RUN.height - positives}, {fpr:.0%} predicted positive)",
+        "threshold 0.7",
+    ]
+    assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("good", 0)
+
+
+def test_histograms_of_groups_share_their_axis_and_name_positives_and_rows() -> None:
+    axes = RUN.pr.plot_scores("truth", "good", by="country", threshold=0.7)
+    names = ["positives", "rows", "recall@threshold=0.7", "fpr@threshold=0.7"]
+    for ax, (country, p, n, recall, fpr) in zip(
+        axes, RUN.pr.evaluate(names, "truth", "good", by="country").rows(), strict=True
+    ):
+        assert ax.get_title() == f"{country}\nP = {p}, N = {n}\nrecall {recall:.0%}, FPR {fpr:.0%}"
+    assert len({ax.get_ylim() for ax in axes}) == 1
+
+
+def test_scores_far_from_all_others_are_beyond_the_axis() -> None:
+    run = RUN.with_columns(good=pl.when(pl.int_range(pl.len()) == 0).then(1e6).otherwise("good"))
+    ax = run.pr.plot_scores("truth", "good")
+    assert ax.get_xlim()[1] < 2
+    assert legend(ax)[-1] == "rows beyond the axis: 1"
+
+
+def test_a_threshold_on_another_scale_is_a_warning() -> None:
+    with pytest.warns(fp.DataWarning, match="threshold: 50 lies outside the scores, which go from"):
+        RUN.pr.plot_scores("truth", "good", threshold=50)
+
+
+@pytest.mark.parametrize("y", ["recall", "precision", "lift"])
+def test_gains_are_those_of_the_table(y: Any) -> None:
+    table = RUN.pr.gains_table("truth", "good")
+    ax = table.pr.plot_gains(y=y)
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx(table[f"bin_{y}"].to_list())
+    drawn = points(line(ax, "up to this decile (cumulative)"))
+    assert drawn[-10:] == [pytest.approx(point) for point in table.select("share", y).rows()]
+    assert legend(ax)[:2] == ["up to this decile (cumulative)", "in this decile"]
+
+
+def test_gains_of_groups_are_panels() -> None:
+    axes = RUN.pr.gains_table("truth", SYSTEMS, by="country", bins=4).pr.plot_gains()
+    assert [ax.get_title() for ax in axes] == [f"{c}, {s}" for c in ("at", "be", "cz") for s in SYSTEMS]
+
+
+def test_a_confusion_matrix() -> None:
+    images = pl.DataFrame({"shown": ["cat", "dog", "dog", "emu"], "guess": ["cat", "cat", "dog", "cat"]})
+    ax = images.pr.confusion_matrix("shown", "guess").pr.plot_confusion()
+    cells = ["1\n100%", "0", "0", "1\n50%", "1\n50%", "0", "1\n100%", "0", "0"]
+    assert [text.get_text() for text in ax.texts] == cells
+    assert texts(ax.get_xticklabels()) == ["cat", "dog", "emu"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Prediction", "Label")
+
+
+def test_a_row_of_confusion_has_positives_first() -> None:
+    table = RUN.pr.confusion("truth", "good", threshold=0.7)
+    ax = table.pr.plot_confusion(labels={"positive": "fraud"})
+    tp, fn, fp_, tn = table.select("tp", "fn", "fp", "tn").row(0)
+    assert [text.get_text().partition("\n")[0] for text in ax.texts] == [str(n) for n in (tp, fn, fp_, tn)]
+    assert texts(ax.get_yticklabels()) == ["fraud", "negative"]
+
+
+def test_confusion_of_groups_wraps_after_four_panels() -> None:
+    run = RUN.with_columns(group=pl.col("query") % 5)
+    axes = run.pr.confusion("truth", "good", threshold=0.7, by="group").pr.plot_confusion()
+    assert (len(axes), axes[0].get_gridspec().ncols) == (5, 3)
+
+
+@pytest.mark.parametrize("cutoff", [{"threshold": [0.5, 0.7]}, {"k": [1, 2]}])
+def test_confusion_of_several_cutoffs_is_refused(cutoff: dict[str, Any]) -> None:
+    tables = [RUN.pr.confusion("truth", "good", **{name: value}) for name, values in cutoff.items() for value in values]
+    with pytest.raises(ValueError, match="at one cutoff of each group, and there are several"):
+        pl.concat(tables).pr.plot_confusion()
+
+
+def test_intervals_are_dots_with_the_largest_on_top() -> None:
+    table = RUN.pr.intervals("average_precision", "truth", "good", by="country").sort("value")
+    ax = table.pr.plot_intervals()
+    assert points(line(ax, "_value")) == [(value, i) for i, value in enumerate(table["value"])]
+    (whiskers,) = ax.collections
+    assert [tuple(segment[:, 0]) for segment in whiskers.get_segments()] == table.select("low", "high").rows()
+    assert [text.partition(" (")[0] for text in texts(ax.get_yticklabels())] == table["country"].to_list()[::-1]
+    assert legend(ax) == [f"mean {table['value'].mean():.2f}"]
+    assert ax.get_xlabel().startswith("Average precision (")
+    assert ax.get_xlabel().endswith("confidence interval)")
+
+
+def test_each_system_has_its_own_mean() -> None:
+    table = RUN.pr.intervals("average_precision", "truth", SYSTEMS, by="country")
+    ax = table.pr.plot_intervals(colors={"poor": "red"})
+    means = [table.filter(system=system)["value"].mean() for system in SYSTEMS]
+    drawn = [line for line in ax.get_lines() if line.get_label() == "_mean"]
+    assert [line.get_xdata()[0] for line in drawn] == means
+    assert drawn[1].get_color() == "red"
+    assert legend(ax) == [f"{system} (mean {mean:.2f})" for system, mean in zip(SYSTEMS, means, strict=True)]
+
+
+def test_metrics_without_intervals_join_the_systems() -> None:
+    axes = RUN.pr.evaluate(["average_precision", "roc_auc"], "truth", SYSTEMS, by="country").pr.plot_intervals()
+    assert [ax.get_xlabel() for ax in axes] == ["Average precision", "ROC AUC"]
+    assert len(axes[0].collections[0].get_segments()) == 3
+    one = RUN.pr.average_precision("truth", "good", by="country").pr.plot_intervals()
+    assert one.get_xlabel() == "Average precision"
+
+
+def test_ordered_keys_keep_their_order() -> None:
+    sizes = pl.Enum(["small", "medium", "large"])
+    run = RUN.with_columns(pl.col("country").replace({"at": "small", "be": "medium", "cz": "large"}).cast(sizes))
+    ax = run.pr.evaluate("roc_auc", "truth", "good", by="country").pr.plot_intervals()
+    assert texts(ax.get_yticklabels()) == ["small", "medium", "large"]
+    months = RUN.to_pandas()
+    months["month"] = pd.PeriodIndex.from_ordinals(months["query"] % 3 + 600, freq="M")
+    table = months.pr.evaluate("roc_auc", "truth", "good", by="month")
+    assert texts(table.pr.plot_intervals().get_yticklabels()) == ["2020-01", "2020-02", "2020-03"]
+    assert texts(table.pr.plot_intervals(x="month").get_xticklabels()) == ["2020-01", "2020-02", "2020-03"]
+
+
+def test_dates_make_a_trend_with_a_band() -> None:
+    table = DATED.pr.intervals("average_precision", "truth", "good", by="day")
+    ax = table.pr.plot_intervals()
+    (drawn,) = ax.get_lines()
+    assert list(drawn.get_xdata(orig=True)) == table["day"].to_list()
+    assert list(drawn.get_ydata()) == pytest.approx(table["value"].fill_null(np.nan).to_list(), nan_ok=True)
+    assert drawn.get_marker() == "o"
+    assert len(ax.collections) == 1
+    assert ax.get_xlabel() == "day"
+
+
+def test_a_trend_has_a_line_for_each_value_of_the_other_keys() -> None:
+    table = DATED.pr.evaluate("roc_auc", "truth", SYSTEMS, by=["country", "day"])
+    ax = table.pr.plot_intervals()
+    assert legend(ax) == [f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS]
+    assert len({line.get_color() for line in ax.get_lines()}) == 6
+
+
+def test_many_days_have_no_markers() -> None:
+    run = rows(2000).with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 100))
+    (drawn,) = run.pr.evaluate("roc_auc", "truth", "good", by="day").pr.plot_intervals().get_lines()
+    assert drawn.get_marker() in ("", "None")
+
+
+def test_metrics_over_time_are_panels_below_each_other() -> None:
+    axes = DATED.pr.evaluate(["roc_auc", "prevalence"], "truth", "good", by="day").pr.plot_intervals()
+    assert [ax.get_ylabel() for ax in axes] == ["ROC AUC", "Prevalence"]
+    assert axes[0].get_gridspec().ncols == 1
+
+
+def test_numbers_along_the_axis() -> None:
+    ax = RUN.pr.evaluate("roc_auc", "truth", SYSTEMS, by="query").pr.plot_intervals(x="query")
+    assert list(ax.get_lines()[0].get_xdata()) == sorted(RUN["query"].unique())
+
+
+def test_intervals_of_differences() -> None:
+    run = RUN.with_columns(third=pl.col("poor") * 0.9)
+    table = run.pr.compare("average_precision", "truth", [*SYSTEMS, "third"], by="query", baseline="good")
+    ax = table.pr.plot_comparison()
+    table = table.sort("difference", descending=True)
+    assert [line.get_xdata()[0] for line in ax.get_lines()[1:]] == table["difference"].to_list()
+    assert texts(ax.get_yticklabels()) == table["system"].to_list()
+    assert ax.get_xlabel().startswith("Average precision: difference from good (")
+    clear = [low > 0 or high < 0 for low, high in table.select("low", "high").rows()]
+    filled = [line.get_markerfacecolor() == line.get_color() for line in ax.get_lines()[1:]]
+    assert filled == clear
+
+
+def test_names_of_differences_without_a_common_baseline() -> None:
+    run = RUN.with_columns(third=pl.col("poor") * 0.9)
+    ax = run.pr.compare("roc_auc", "truth", [*SYSTEMS, "third"], by="query").pr.plot_comparison()
+    assert set(texts(ax.get_yticklabels())) == {"poor - good", "third - good", "third - poor"}
+
+
+def test_differences_between_groups() -> None:
+    ax = RUN.pr.compare("roc_auc", "truth", "good", between="country", baseline="at").pr.plot_comparison()
+    assert set(texts(ax.get_yticklabels())) == {"be", "cz"}
+    assert ax.get_xlabel().startswith("ROC AUC: difference from at (")
+
+
+def test_differences_of_groups_and_their_mean() -> None:
+    values = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="country")
+    ax = values.pr.plot_comparison()
+    wide = values.pivot("system", index="country", values="average_precision")
+    wide = wide.with_columns(difference=pl.col("poor") - pl.col("good")).sort("difference", descending=True)
+    # Bars of better groups, then bars of worse groups; one of both is 0.
+    heights = [bar.get_width() for bar in ax.patches if bar.get_label() == "_nolegend_" or hasattr(bar, "get_width")]
+    assert np.add(heights[:3], heights[3:6]) == pytest.approx(wide["difference"].to_list())
+    assert texts(ax.get_yticklabels()) == wide["country"].to_list()
+    row = values.pr.compare("average_precision", by="country", baseline="good").row(0, named=True)
+    assert f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f}" in legend(ax)[-1]
+    assert ax.get_xlabel() == "Average precision: poor - good"
+    assert legend(ax)[:2] == ["poor better: 0", "poor worse: 3"]
+
+
+def test_many_differences_are_one_outline() -> None:
+    ax = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query").pr.plot_comparison()
+    assert ax.get_xlabel().endswith("values of query, the largest difference first")
+    assert ax.get_ylabel() == "Average precision: poor - good"
+
+
+def test_slopes() -> None:
+    values = RUN.pr.evaluate("roc_auc", "truth", SYSTEMS, by="country")
+    ax = values.pr.plot_comparison(kind="slopes")
+    wide = values.pivot("system", index="country", values="roc_auc")
+    drawn = [points(line) for line in ax.get_lines() if line.get_label() == "_slope"]
+    assert drawn == [[(0, good), (1, poor)] for good, poor in wide.select(SYSTEMS).rows()]
+    assert texts(ax.get_xticklabels()) == SYSTEMS
+    assert [text.get_text() for text in ax.texts] == ["at", "be", "cz"]
+
+
+REFUSED = {
+    "rows for intervals": (lambda: RUN.pr.plot_intervals(), ValueError, "plot_intervals draws a frame that intervals"),
+    "no groups": (lambda: RUN.pr.evaluate("roc_auc", "truth", "good").pr.plot_intervals(), ValueError, "frame: no key"),
+    "no such metric": (
+        lambda: RUN.pr.evaluate("roc_auc", "truth", "good", by="query").pr.plot_intervals(metric="auc_roc"),
+        ValueError,
+        "metric: 'auc_roc' is not in the frame; it has roc_auc",
+    ),
+    "three systems": (
+        lambda: RUN.with_columns(c="good").pr.roc_auc("truth", [*SYSTEMS, "c"], by="query").pr.plot_comparison(),
+        ValueError,
+        "plot_comparison draws two systems by groups, and the frame has 3 systems",
+    ),
+    "slopes of a comparison": (
+        lambda: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(kind="slopes"),
+        ValueError,
+        "kind='slopes' draws the values of groups",
+    ),
+    "too many groups": (
+        lambda: RUN.with_row_index("i").pr.evaluate("prevalence", "truth", "good", by="i").pr.plot_intervals(),
+        ValueError,
+        "600 groups are more than 60 rows",
+    ),
+    "no gains table": (lambda: RUN.pr.plot_gains(), ValueError, "plot_gains draws a frame that gains_table gave"),
+    "no matrix": (lambda: RUN.pr.plot_confusion(), ValueError, "plot_confusion draws a frame that confusion_matrix"),
+    "no frame": (lambda: fp.plot_gains([1]), TypeError, "plot_gains draws a frame that gains_table gave, got a list"),
+    "axes of another kind": (lambda: RUN.pr.plot("truth", "good", ax=1), TypeError, "ax must be a matplotlib Axes"),
+    "no colour": (
+        lambda: RUN.pr.plot("truth", "good", colors={"good": "nocolour"}),
+        ValueError,
+        "colors: 'nocolour', for 'good', is no colour of matplotlib",
+    ),
+    "colours of others": (
+        lambda: RUN.pr.plot("truth", "good", colors={"bad": "red"}),
+        ValueError,
+        "colors has no name of this plot, which has good",
+    ),
+    "unknown option": (
+        lambda: RUN.pr.plot("truth", "good", y_true=1),
+        TypeError,
+        "plot has no argument 'y_true'; did you mean truth=?",
+    ),
+    "unknown rate": (lambda: RUN.pr.plot("truth", "good", x="tpr"), ValueError, "x: no rate is named 'tpr'"),
+    "unknown mark": (lambda: RUN.pr.plot("truth", "good", mark="best"), ValueError, "mark takes a threshold, a cutoff"),
+    "too many curves": (
+        lambda: RUN.pr.plot("truth", "good", by="query"),
+        ValueError,
+        "curves in one axes are more than 10: facet=True draws small multiples",
+    ),
+    "facets without groups": (lambda: RUN.pr.plot("truth", "good", facet=True), ValueError, "facet=True needs groups"),
+    "truth alone": (lambda: RUN.pr.plot("truth"), TypeError, "plot takes truth and score for scored rows, or neither"),
+    "rows for a curve": (lambda: RUN.pr.plot(), ValueError, "plot without truth and score draws a frame that curve"),
+    "a column that curve did not give": (
+        lambda: RUN.pr.curve("truth", "good").pr.plot(x="mcc"),
+        ValueError,
+        "and this one has no column 'mcc'; curve(..., rates=['mcc']) adds it",
+    ),
+    "means with marks": (
+        lambda: RUN.pr.plot("truth", "good", by="query", average=True, mark=0.5),
+        ValueError,
+        "average= draws a mean of curves, which has no thresholds",
+    ),
+    "areas of other axes": (
+        lambda: RUN.pr.plot("truth", "good", x="fpr", rectangles=True),
+        ValueError,
+        "rectangles= belongs to precision against recall",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    call, error, sentence = REFUSED[name]
+    with pytest.raises(error) as raised:
+        call()
+    assert sentence in str(raised.value)
+
+
+def test_without_a_legend() -> None:
+    ax = RUN.pr.plot("truth", "good", legend=False, ax=Figure().subplots())
+    assert ax.get_legend() is None
