@@ -76,8 +76,8 @@ lazy.pr.average_precision("rel", pl.col("s").filter(pl.col("rel") > 0)).collect(
 run.pr.average_precision("rel", pl.col("lab").cast(int))  | score: this expression cannot be computed
 run.pr.average_precision("rel", "s", by=["rel", "s"])  | column 'rel' is given twice, to by= and to truth=
 run.pr.average_precision("s", "rel")  | truth comes first, then score
-run.pr.average_precision("lab", "s")  | name its positive label, positive=..., one of 'x', 'y'
-pdf.pr.average_precision("lab", "s")  | name its positive label, positive=..., one of 'x', 'y'
+run.pr.average_precision("lab", "s")  | name its positive label, positive=...; it holds 'x', 'y'
+pdf.pr.average_precision("lab", "s")  | name its positive label, positive=...; it holds 'x', 'y'
 run.pr.average_precision("lab", "s", positive="z")  | truth column 'lab' has no 'z', it holds 'x', 'y'
 run.pr.average_precision("rel", "s", positive="1")  | positive='1' cannot be a value of column 'rel'
 run.pr.average_precision("rel", "s", positive=dt.date(1970, 1, 2))

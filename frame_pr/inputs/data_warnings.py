@@ -143,7 +143,7 @@ def _warn_of_counts(data: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
     if are_counts and not data.select(map(by_name, columns)).is_duplicated().any():
         warn(
-            "count: the columns are those of a frame that tally made, and the call does not use its column 'count'; "
-            'give count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
+            "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
+            'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
         )
     return data

@@ -128,10 +128,10 @@ def is_positive(
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
-        values = "" if labels is None or dtype == pl.Object else f", one of {examples(labels.unique().sort())}"
+        values = "" if labels is None or dtype == pl.Object else f"; it holds {examples(labels.unique().sort())}"
         raise TypeError(
             f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
-            f"label, positive=...{values}{others}"
+            f"label, positive=...{others}{values}"
         )
     return label != 0
 

@@ -251,7 +251,7 @@ ROWS_WITH_TIES = pl.DataFrame(
     }
 )
 TALLY = ROWS_WITH_TIES.pr.tally("y", "s", by=["day", "q"])
-LOOKS = 'count: the columns are those of a frame that tally made.*give count="count"'
+LOOKS = 'count: this frame looks like one that tally made.*give count="count"'
 
 
 @pytest.mark.parametrize(
