@@ -275,9 +275,12 @@ def some_names(of: Draw, call: Call) -> list[str]:
     """Names of metrics that the library takes with these options."""
     options, pool = call.options, []
     ties, weighted = options.get("ties", "threshold"), bool({"weight", "prevalence"} & {*options})
+    is_float = "prevalence" in options or call.frame.schema.get("w") == pl.Float64
     of_thresholds = {*options.get("statistics", [])} <= {"mean", "min", "max", "defined"}
     for name in [*(of.one(WHOLE) for _ in range(6)), *(a_cutoff(of, call) for _ in range(6))]:
         plan = metric(name)
+        if is_float and re.search("@(recall|precision|specificity|npv|fpr)=|precision_1", name):
+            continue  # a limit that a sum of floats reaches but for its last bits
         is_refused = ties not in plan.aggregates or (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks))
         if not is_refused and not ("gain" in options and TIES[ties].bounds):
             pool += [name] if of_thresholds or not name.startswith("threshold@") else []
