@@ -372,12 +372,9 @@ def partitioned(
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
     folder = None if directory is None else Path(path_of("directory", directory)).expanduser()
     options = _parse_bytes(memory_budget), number, folder, flag("progress", progress)
-    from frame_pr.parts.disk import DiskFrame, StreamFrame
+    from frame_pr.parts.disk import DiskFrame
 
-    if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
-        parts: Any = DiskFrame(frame.lazy(), *options)
-    else:
-        parts = StreamFrame.of(frame, *options)
+    parts: Any = DiskFrame.of(frame, *options)
     return PR(parts)
 
 

@@ -16,8 +16,6 @@ once. Counts have the type Int64, because they may be missing. All other functio
 """
 
 from frame_pr.accessors import register_frames
-from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
-from frame_pr.parts import __all__ as __all__
 from frame_pr.parts.dask_frame import DaskFrame
 
 register_frames(DaskFrame)

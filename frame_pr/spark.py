@@ -16,8 +16,6 @@ one. With `by`, the result is lazy: Spark shuffles the rows by group and runs th
 """
 
 from frame_pr.accessors import register_frames
-from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
-from frame_pr.parts import __all__ as __all__
 from frame_pr.parts.spark_frame import SparkFrame
 
 register_frames(SparkFrame)

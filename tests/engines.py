@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -47,7 +46,6 @@ class Running:
     """An engine that runs: how it makes a frame in so many parts, and how a result is read back."""
 
     name: str
-    functions: ModuleType
     make: Callable[..., Any]
     read: Callable[[Any], pl.DataFrame]
 
@@ -130,7 +128,7 @@ def new_cluster(workers: int = 2) -> Any:
 
 def on_spark(session: Any) -> Running:
     """Spark, Classic or Connect."""
-    import frame_pr.spark
+    import frame_pr.spark  # noqa: F401
 
     def make(data: pl.DataFrame, parts: int | None = None) -> Any:
         frame = session.createDataFrame(data.to_arrow(compat_level=pl.CompatLevel.oldest()))
@@ -138,14 +136,14 @@ def on_spark(session: Any) -> Running:
         return frame.repartition(parts) if parts else frame
 
     name = "spark-connect" if ".connect." in type(session).__module__ else "spark"
-    return Running(name, frame_pr.spark, make, lambda result: pl.DataFrame(result.toArrow()))
+    return Running(name, make, lambda result: pl.DataFrame(result.toArrow()))
 
 
 def on_dask(name: str) -> Running:
     """Dask, on whatever scheduler is set."""
     import dask.dataframe
 
-    import frame_pr.dask
+    import frame_pr.dask  # noqa: F401
 
     def make(data: pl.DataFrame, parts: int = 3) -> Any:
         rows = data.to_pandas(use_pyarrow_extension_array=True)
@@ -157,7 +155,7 @@ def on_dask(name: str) -> Running:
         assert computed.dtypes.astype(str).equals(expected), f"announced {expected}, got {computed.dtypes}"
         return pl.from_pandas(computed)
 
-    return Running(name, frame_pr.dask, make, read)
+    return Running(name, make, read)
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
-from frame_pr.frames.arrow import from_pandas, to_pandas
+from frame_pr.frames.arrow import from_pandas
 from frame_pr.frames.messages import shown
-from frame_pr.parts.backends import OTHER, Shuffled, range_numbering, sample_rows
+from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
+from frame_pr.parts.score_ranges import OverRanges, range_numbering
 
 try:
     import dask
@@ -20,9 +24,14 @@ try:
     import pandas as pd
     import pyarrow as pa
     from dask.dataframe import DataFrame
-    from dask.dataframe.utils import UNKNOWN_CATEGORIES
+    from dask.dataframe.dispatch import concat
 except ImportError as error:
     raise ImportError('frame_pr.dask needs dask: pip install "frame-pr[dask]"') from error
+
+# Rows travel as bytes: the shuffles of Dask change some dtypes, and fail for others, such as Arrow categories.
+_PIECES = pd.DataFrame(
+    {"partition": pd.Series(dtype="int64"), "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary()))}
+)
 
 
 class DaskFrame(Shuffled):
@@ -42,10 +51,6 @@ class DaskFrame(Shuffled):
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Check that every column exists, and that no two names have the same text."""
         for column in columns:
-            if isinstance(column, str) and column not in self.columns() and column == self.frame.index.name:
-                raise ValueError(
-                    f"{argument}: {shown(column)} is the index of the frame: reset_index() makes a column of it"
-                )
             if [str(name) for name in self.columns()].count(str(column)) > 1:
                 raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
         super().refuse_missing(columns, argument)
@@ -54,62 +59,50 @@ class DaskFrame(Shuffled):
         """Return these columns without rows."""
         meta = self._select(columns)._meta
         for column, dtype in meta.dtypes.items():
-            if dtype.kind == "O" and isinstance(dtype, np.dtype):
+            if dtype == np.dtype(object):
                 raise TypeError(
                     f"column {column!r} is object in Dask, which does not say what it holds: give it a type, "
                     "such as 'string' or one of Arrow's"
                 )
         return _to_polars(meta)
 
-    def categories(self, column: str) -> list[Any]:
-        """Return the categories that Dask knows."""
-        (dtype,) = self._select([column])._meta.dtypes
-        return list(dtype.categories) if _has_categories(dtype) else []
-
-    def by_group(
+    def map_parts(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> DataFrame:
-        """Apply the function to each part; key columns keep their dtypes."""
-        frame, empty = self._select(columns), function(self.empty(columns))
-        types = {name: dtype for name, dtype in _declared(empty).items() if name not in keys}
-        meta = to_pandas(empty, keys, like=frame._meta).astype(types)
+        """Apply the function to each part."""
+        frame = self._select(columns)
+        meta = _with_keys(function(self.empty(columns)), keys, frame._meta)
         if shuffled:
-            frame = _shuffled(frame, len(keys), _hashed)
-        else:
-            frame = frame.map_partitions(partial(_typed, meta=frame._meta), meta=frame._meta)
-        return frame.map_partitions(partial(_by_group, function, meta), meta=meta)
+            frame = _shuffled(frame, len(keys), _hashes)
+        return frame.map_partitions(partial(_apply, function, keys, frame._meta), meta=meta)
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
-        empty = function(self.empty(columns))
-        new = empty.to_pandas().astype(_declared(empty))
-        # The shuffle needs the used columns first. They return to their places after it.
         used = self._labels(columns)
+        # The shuffle needs the used columns first. They return to their places after it.
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
-        meta = pd.concat([self.frame._meta, new], axis=1)
-        append = partial(_append_to_part, function, used, self.columns(), new)
-        return _shuffled(frame, len(keys), _hashed).map_partitions(append, meta=meta)
+        frame = _shuffled(frame, len(keys), _hashes)
+        append = partial(_append, function, used, self.columns())
+        return frame.map_partitions(append, meta=append(self.frame._meta))
 
-    def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
-        """Shuffle by ranges of scores, and apply the function to the parts."""
-        frame, empty = self._select(call.columns()), self.empty(call.columns())
-        scores = self._select(call.scores)
-        typed = scores.map_partitions(partial(_typed, meta=scores._meta), meta=scores._meta)
-        sample = _collected(typed, empty.select(pl.col(call.score).alias("0")), sample_rows)
-        number = range_numbering(call, sample, frame.npartitions)
-        ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
-        return lambda function: _collected(ranged, empty, partial(_with_ranges, number=number, function=function))
+    @contextmanager
+    def in_ranges(self, query: PartQuery) -> Iterator[OverRanges]:
+        """Shuffle by ranges of scores."""
+        frame, empty = self._select(query.columns()), self.empty(query.columns())
+        sample = _collected(self._select(query.scores), sample_rows, empty.select(pl.col(query.score).alias("0")))
+        number = range_numbering(query, sample, frame.npartitions)
+        ranged = _shuffled(frame, empty.width, number).persist()
+        yield lambda function: _collected(ranged, partial(_with_ranges, number=number, function=function), empty)
 
-    def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
+    def union(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """Concatenate both."""
-        rows = to_pandas(others, others.columns, like=groups._meta)
+        rows = others.to_pandas().set_axis(groups.columns, axis=1).astype(groups._meta.dtypes.to_dict())
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
-    def from_result(self, result: pl.DataFrame) -> DataFrame:
+    def from_polars(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Dask frame."""
-        meta = result.clear().to_pandas().astype(_declared(result))
-        part = dask.delayed(to_pandas(result, result.columns, like=meta))
-        return dd.from_delayed([part], meta=meta, verify_meta=False)
+        frame = _new_columns(result)
+        return dd.from_delayed([dask.delayed(frame)], meta=frame.iloc[:0], verify_meta=False)
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame[self._labels(columns)]
@@ -119,189 +112,77 @@ class DaskFrame(Shuffled):
         return [labels[column] for column in columns]
 
 
-def _declared(result: pl.DataFrame) -> dict[str, Any]:
-    """Return dtypes of columns whose dtype pandas would take from their values: Dask must know them beforehand."""
-    types: dict[str, Any] = {}
-    for name, dtype in result.schema.items():
-        if dtype == pl.String:
-            types[name] = "string[pyarrow]"
-        elif dtype.is_integer():
-            types[name] = str(dtype)  # pandas spells its nullable integers as polars does
-        elif dtype == pl.Boolean:
-            types[name] = "boolean"
-        elif dtype.is_decimal():
-            types[name] = pd.ArrowDtype(result[name].to_arrow().type)
-    return types
+def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
+    """Bring rows with equal hashes of the first columns into one part."""
+    meta, partitions = frame._meta, frame.npartitions if keys else 1
+    split = partial(_split, meta=meta, keys=keys, hashes=hashes, partitions=partitions)
+    pieces = frame.map_partitions(split, meta=_PIECES)
+    pieces = pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
+    return pieces.map_partitions(partial(_joined, meta=meta), meta=meta).clear_divisions()
 
 
-# the shuffle ----------------------------------------------------------------------------------------------------------
-
-
-def _shuffled(frame: DataFrame, keys: int, hashed: Part) -> DataFrame:
-    """Shuffle the frame so that rows with equal hashes of the first columns are in one part.
-
-    The columns get names that collide neither with those of Dask's shuffle nor with the column of hashes.
-    """
-    meta = frame._meta
-    # Cast before the shuffle, because equal keys of different dtypes may not meet, and after it, because it loses some
-    # Arrow dtypes.
-    send = partial(_sent, meta=meta, keys=keys, hashed=hashed)
-    frame = frame.map_partitions(send, meta=send(meta))
-    frame = frame.shuffle(on="hash") if keys else frame.repartition(npartitions=1)
-    return frame.map_partitions(partial(_received, meta=meta), meta=meta).clear_divisions()
-
-
-def _sent(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashed: Part) -> pd.DataFrame:
-    """Return a part with the names and dtypes of the shuffle, and with the column `hash` if there are keys."""
-    part = _typed(_decoded(part, meta), _decoded(meta, meta))
-    named = part.set_axis(places(list(part.columns)), axis=1)
-    return named.assign(hash=hashed(_to_polars(part.iloc[:, :keys])).to_series().to_numpy()) if keys else named
-
-
-def _received(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Return a part with its names and dtypes from before the shuffle."""
-    part = part[places(list(meta.columns))].set_axis(meta.columns, axis=1)
-    return _encoded(_typed(part, _decoded(meta, meta)), meta)
-
-
-def _replaced(frame: pd.DataFrame, columns: dict[Any, Any]) -> pd.DataFrame:
-    frame = frame.copy(deep=False)
-    for column, values in columns.items():
-        frame[column] = values
-    return frame
-
-
-def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
-    """Hash each row so that equal keys have equal hashes, whatever their dtype and the process that holds them."""
-    hashes = []
-    for key in keys:
-        if key.dtype.is_numeric() or key.dtype == pl.Boolean:
-            key = key.cast(pl.Float64)  # More hashes are then equal, which only moves rows to the same part.
-        elif key.dtype == pl.Datetime:
-            key = key.dt.epoch("ms")
-        elif key.dtype == pl.Duration:
-            key = key.dt.total_milliseconds()
-        else:
-            key = key.cast(_without_categories(key.dtype))
-        hashes.append(key.hash().zip_with(key.is_not_null(), pl.Series([0], dtype=pl.UInt64)))
-    return pl.DataFrame(hashes).select(hash=pl.struct(pl.all()).hash())
-
-
-def _without_categories(dtype: Any) -> Any:
-    """Return a dtype with categories as texts: polars would hash their codes, which each process assigns anew."""
-    if isinstance(dtype, (pl.Categorical, pl.Enum)):
-        return pl.String()
-    if isinstance(dtype, pl.List):
-        return pl.List(_without_categories(dtype.inner))
-    if isinstance(dtype, pl.Struct):
-        return pl.Struct({field.name: _without_categories(field.dtype) for field in dtype.fields})
-    return dtype
-
-
-def _hashed_ranges(number: Part, part: pl.DataFrame) -> pl.DataFrame:
-    return _hashed(number(part))
-
-
-def _is_dictionary(dtype: Any) -> bool:
-    return isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype)
-
-
-def _has_categories(dtype: Any) -> bool:
-    """Return whether a dtype has categories that are known before a part is computed."""
-    return isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) not in ([], [UNKNOWN_CATEGORIES])
-
-
-def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Replace categories and dictionaries by their values, which can be concatenated across parts."""
-    decoded = {}
-    for column, dtype in meta.dtypes.items():
-        part_dtype = part[column].dtype
-        if (_is_dictionary(dtype) or _has_categories(dtype)) and (
-            _is_dictionary(part_dtype) or isinstance(part_dtype, pd.CategoricalDtype)
-        ):
-            coded = pa.chunked_array([pa.array(part[column])] if len(part) else [], type=pa.array(part[column]).type)
-            value = coded.type.value_type
-            if not isinstance(value, pa.BaseExtensionType):
-                decoded[column] = pd.Series(coded.cast(value), index=part.index, dtype=pd.ArrowDtype(value))
-    return _replaced(part, decoded)
-
-
-def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Restore categories and dictionaries."""
-    encoded = {}
-    for column, dtype in meta.dtypes.items():
-        if isinstance(dtype, pd.CategoricalDtype) and not isinstance(part[column].dtype, pd.CategoricalDtype):
-            encoded[column] = _categories(part[column], dtype)
-        elif _is_dictionary(dtype) and part[column].dtype != dtype:
-            values, arrow_dtype = pa.array(part[column]), dtype.pyarrow_dtype
-            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-            coded = values.cast(arrow_dtype.value_type).dictionary_encode()
-            indices = coded.indices.cast(arrow_dtype.index_type)
-            arrow = pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=arrow_dtype.ordered)
-            encoded[column] = pd.Series(pd.array(arrow, dtype=dtype), index=part.index)
-    return _replaced(part, encoded)
-
-
-def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series[Any]:
-    """Return values as categories: those of the dtype, then new ones."""
-    if not _has_categories(dtype):
-        return values.astype("category")
-    codes, uniques = pd.factorize(values)
-    uniques = pd.Index(uniques).astype(dtype.categories.dtype)
-    new = uniques.difference(dtype.categories)
-    if dtype.ordered and len(new):
-        raise TypeError(
-            f"column {values.name!r} has ordered categories, and {new[0]!r} of a part is not one of those that Dask "
-            "knows: give all parts the same"
-        )
-    coded = pd.Categorical.from_codes(codes, categories=uniques)
-    return pd.Series(coded.set_categories(dtype.categories.append(new), ordered=dtype.ordered), index=values.index)
-
-
-def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Cast a part to the dtypes that Dask declares."""
-    typed = {}
-    for column, dtype in meta.dtypes.items():
-        # Categories may differ from part to part.
-        if part[column].dtype == dtype or isinstance(dtype, pd.CategoricalDtype):
-            continue
-        if isinstance(dtype, np.dtype) and dtype.kind in "iub" and (missing := part[column].isna().sum()):
-            raise TypeError(
-                f"column {column!r} is {dtype} to Dask, which cannot be missing, and {missing} of {len(part)} values "
-                "of a part are: read it as a nullable type, such as with dtype_backend='pyarrow'"
-            )
-        try:
-            typed[column] = part[column].astype(dtype)
-            is_same = _is_same_value(part[column], typed[column])
-        except (ArithmeticError, NotImplementedError, TypeError, ValueError):
-            is_same = part[column].isna().to_numpy()
-        if not is_same.all():
-            raise TypeError(
-                f"column {column!r} is {dtype} to Dask, and {part[column].dtype} in a part, with values such as "
-                f"{part[column][~is_same].iloc[0]} that are none of {dtype}: give it one type in all parts, with astype"
-            )
-    return _replaced(part, typed)
-
-
-def _is_same_value(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
-    """Return for each value whether another dtype holds it unchanged."""
-    before, after = (from_pandas(series.to_frame("values"), ["values"]).to_series() for series in (values, typed))
-    if _family(before.dtype) not in (_family(after.dtype), pl.Null):
-        return before.is_null().to_numpy()
-    back = after.cast(before.dtype, strict=False)
-    if before.dtype.is_float():
-        before, back = before.fill_nan(None), back.fill_nan(None)
-    return before.eq_missing(back).to_numpy()
-
-
-def _family(dtype: pl.DataType) -> Any:
-    """Return the family of a dtype: numbers of two dtypes may be equal, a number and a text may not."""
-    if dtype.is_numeric() or dtype == pl.Boolean:
-        return pl.Float64
-    return pl.String if dtype in (pl.Categorical, pl.Enum) else dtype.base_type()
+def _collected(frame: DataFrame, function: Part, empty: pl.DataFrame) -> pl.DataFrame:
+    """Apply a function to each part and concatenate the results."""
+    apply = dask.delayed(_on_polars)
+    results: tuple[pl.DataFrame, ...] = dask.compute(
+        *(apply(function, frame._meta, part) for part in frame.to_delayed())
+    )
+    return pl.concat([function(empty), *results])
 
 
 # functions that run on each part --------------------------------------------------------------------------------------
+
+
+def _split(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashes: Part, partitions: int) -> pd.DataFrame:
+    """Return one row for each new partition: its number, and the rows of this part that belong to it."""
+    part = _typed(part, meta)
+    numbers = np.zeros(len(part), "int64")
+    if partitions > 1:
+        # Rows without a score are in no range, and go to the first partition.
+        hashed = hashes(_to_polars(part.iloc[:, :keys])).to_series().fill_null(0)
+        numbers = (hashed % partitions).cast(pl.Int64).to_numpy()
+    pieces = {number: pickle.dumps(part[numbers == number]) for number in np.unique(numbers).tolist()}
+    return pd.DataFrame({"partition": list(pieces), "rows": list(pieces.values())}).astype(_PIECES.dtypes.to_dict())
+
+
+def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a new partition."""
+    parts = [pickle.loads(rows) for rows in pieces["rows"]]
+    if not parts:
+        return meta
+    categorical = [column for column, dtype in meta.dtypes.items() if dtype == "category"]
+    # Categories of several dtypes cannot be concatenated, such as those of a part where all values are missing.
+    mixed = [column for column in categorical if len({part[column].cat.categories.dtype for part in parts}) > 1]
+    parts = [part.astype(dict.fromkeys(mixed, object)) for part in parts]
+    joined: pd.DataFrame = concat(parts)
+    return joined.astype(dict.fromkeys(mixed, "category"))
+
+
+def _hashes(keys: pl.DataFrame) -> pl.DataFrame:
+    """Hash rows. Texts stand for categories, because polars would hash codes, which differ by process."""
+    return keys.cast({cs.categorical() | cs.enum(): pl.String}).select(pl.struct(pl.all()).hash())
+
+
+def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """Cast a part to the dtypes that Dask announces; equal keys of other dtypes would not meet."""
+    typed = part.copy(deep=False)
+    for column, dtype in meta.dtypes.items():
+        values = part[column]
+        # Categories may differ from part to part.
+        if values.dtype == dtype or isinstance(dtype, pd.CategoricalDtype):
+            continue
+        try:
+            typed[column] = values.astype(dtype)
+            equal = (values == typed[column]) & (values == typed[column].astype(values.dtype))
+            is_same = (values.isna() & typed[column].isna()) | equal.fillna(False)
+        except (ArithmeticError, NotImplementedError, TypeError, ValueError):
+            is_same = values.notna() & bool(values.isna().any())
+        if not is_same.all():
+            raise TypeError(
+                f"column {column!r} is {dtype} to Dask, and {values.dtype} in a part, with values such as "
+                f"{values[~is_same].iloc[0]}, which {dtype} cannot hold: give it one type in all parts, with astype"
+            )
+    return typed
 
 
 def _to_polars(part: pd.DataFrame) -> pl.DataFrame:
@@ -311,30 +192,46 @@ def _to_polars(part: pd.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _collected(frame: DataFrame, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
-    """Apply a function to each part and concatenate the results."""
-    results: tuple[pl.DataFrame, ...] = dask.compute(
-        *(dask.delayed(_in_polars)(function, part) for part in frame.to_delayed())
-    )
-    return pl.concat([function(empty), *results])
+def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.DataFrame:
+    return in_part(function, _to_polars(_typed(part, meta)))
 
 
 def _with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
     return function(part.hstack(number(part)))
 
 
-def _in_polars(function: Part, part: pd.DataFrame) -> pl.DataFrame:
-    return in_part(function, _to_polars(part))
+def _apply(function: Part, keys: Sequence[str], meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    part = _typed(part, meta)
+    return _with_keys(_on_polars(function, meta, part), keys, part)
 
 
-def _by_group(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
-    like = {column: part[column].head(0) for column, dtype in meta.dtypes.items() if dtype == "category"}
-    result = _in_polars(function, part)
-    return to_pandas(result, [str(column) for column in meta.columns], like=_replaced(meta, like))
+def _append(function: Part, used: list[Any], columns: list[Any], part: pd.DataFrame) -> pd.DataFrame:
+    new = _new_columns(in_part(function, _to_polars(part[used])))
+    return pd.concat([part[columns], new.set_axis(part.index)], axis=1)
 
 
-def _append_to_part(
-    function: Part, used: list[Any], columns: list[Any], new: pd.DataFrame, part: pd.DataFrame
-) -> pd.DataFrame:
-    result = to_pandas(_in_polars(function, part[used]), list(new.columns), like=new)
-    return pd.concat([part[columns], result.set_axis(part.index)], axis=1)
+def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) -> pd.DataFrame:
+    """Return a result as pandas, with the keys of the rows of the part, its first columns, in place of polars' own."""
+    new = _new_columns(result.drop(cs.by_name(*keys)))
+    if not keys:
+        return new
+    own, names = part.iloc[:, : len(keys)], places(keys)
+    first = _to_polars(own).with_row_index("row").unique(names, keep="first")
+    named = result.select(cs.by_name(key).alias(place) for key, place in zip(keys, names, strict=True))
+    rows = named.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")["row"]
+    return pd.concat([own.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
+
+
+def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
+    """Return a result with dtypes that do not depend on its values: Dask must know them beforehand."""
+    frame = result.to_pandas(use_pyarrow_extension_array=True)
+    return frame.astype({name: _dtype(dtype) for name, dtype in result.schema.items()})
+
+
+def _dtype(dtype: pl.DataType) -> Any:
+    if dtype.is_decimal() or not (dtype.is_numeric() or dtype in (pl.Boolean, pl.String)):
+        return pd.ArrowDtype(pl.Series(dtype=dtype).to_arrow().type)
+    if dtype == pl.String:
+        return "string[pyarrow]"
+    # pandas spells its nullable integers as polars does.
+    return str(dtype).lower() if dtype.is_float() or dtype == pl.Boolean else str(dtype)

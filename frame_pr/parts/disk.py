@@ -2,318 +2,279 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from frame_pr.frames.arrow import stream_of
-from frame_pr.frames.columns import expand_single, expanded, refuse_fault
-from frame_pr.frames.kinds import refuse_no_rows
+from frame_pr.frames.columns import by_name, expanded, needed
+from frame_pr.frames.kinds import kind_of, refuse_no_rows
 from frame_pr.frames.messages import first_line, shown
+from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins
-from frame_pr.inputs.data_warnings import columns_read
+from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
-from frame_pr.parts.backends import Parts, Passes
+from frame_pr.parts.backends import OTHER, Distributed
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
-from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
+from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_whole_group
 
 _BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # The largest number of rows in a sample.
-_FILE = 2**26  # Approximate bytes of each file into which a stream is written.
+_FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
 _PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
+_QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
 
-@dataclass(frozen=True)
-class DiskFrame(Parts):
+@dataclass
+class DiskFrame(Distributed):
     """A frame whose metrics are computed one part at a time."""
 
     name = "partitioned frame"
     functions = "evaluate, report, tally and the functions of single metrics"
     in_memory = "the rows themselves"
 
-    frame: pl.LazyFrame
-    budget: int
-    partitions: int | None
-    directory: str | Path | None
-    progress: bool
+    frame: Any
+    """The rows, a polars frame; of a stream, its columns without rows."""
+    budget: int = 2**62
+    """Bytes of memory. A frame that fits is not written to disk, such as a result of this class."""
+    partitions: int | None = None
+    directory: str | Path | None = None
+    progress: bool = False
+    stream: Any = None
+    """A stream of Arrow, which each call writes to files first."""
+    expressions: Mapping[str, pl.Expr] = field(default_factory=dict)
+    """Columns that a call adds to those of the frame."""
 
-    def columns(self) -> list[str]:
-        """Return the names of its columns."""
-        return self.frame.collect_schema().names()
-
-    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
-        """Compute metrics per group. Columns of the request may be expressions."""
-        frame, request, columns, arguments = self._with_named_columns(request)
-        with self._naming_arguments(columns, arguments):
-            return super(DiskFrame, frame).evaluate(request, named, means, undefined)
-
-    def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Aggregate rows with equal values. Columns of the request may be expressions."""
-        frame, request, columns, arguments = self._with_named_columns(request)
-        with self._naming_arguments(columns, arguments):
-            return super(DiskFrame, frame).tally(request, bins)
-
-    @contextmanager
-    def _naming_arguments(self, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str]) -> Iterator[None]:
-        """Name the argument if one of these columns fails."""
-        try:
-            yield
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            refuse_fault(self.frame, columns, arguments, _height(self.frame))
-            raise
-
-    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request, dict[str, pl.Expr], dict[str, str]]:
-        """Return the frame with the columns of the request, the request with their names, the columns, their arguments.
-
-        The last two are dicts by the names of the columns; empty if the request has no expression.
-        """
-        columns: dict[str, pl.Expr] = {}
-        arguments: dict[str, str] = {}
-        if not any(isinstance(column, pl.Expr) for column in request.columns()):
-            return self, request, columns, arguments
-
-        def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
-            self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
-            pairs = expanded(self.frame, argument, items).items() if several else None
-            names = []
-            for name, column in [expand_single(self.frame, argument, *items)] if pairs is None else pairs:
-                # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-                unique = name
-                while unique in columns and not columns[unique].meta.eq(column):
-                    unique = f"{argument} {unique}"
-                if unique != name and several:
-                    raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
-                columns[unique], arguments[unique] = column, argument
-                names.append(unique)
-            return names
-
-        # Names of keys and scores are in the result, so they come first.
-        keys = named("by", request.keys, several=True)
-        scores = named("score", request.scores, several=request.several)
-        single = {argument: named(argument, [column])[0] for argument, column in request.single.items()}
-        options: Any = {argument: name for argument, name in single.items() if argument in request.policies}
-        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=request.policies | options)
-        frame = self.frame.with_columns(column.alias(name) for name, column in columns.items())
-        return replace(self, frame=frame), request, columns, arguments
-
-    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        self.refuse_tally(request, lambda rows: self.frame.head(rows).collect())
-        return super()._call(request, named, undefined)
-
-    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return these columns without rows."""
-        return in_places(self.frame, columns).collect_schema().to_frame()
-
-    def groups(self, call: PartQuery) -> pl.DataFrame:
-        """Compute one row per group, sorted."""
-        frame = in_places(self.frame, call.columns())
-        rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
-        # Parts differ in size.
-        most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_PER_ROW + width)
-        partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
-        if partitions <= 1 or not rows:
-            whole = frame.collect()
-            _refuse_label([whole.lazy()], call)
-            return call.of_groups(whole)
-        with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
-            if self.progress:
-                disk = f"up to {rows * width / 1e9:.1f} GB of disk in {folder}"
-                print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
-            if not call.by:
-                result = _by_range(call, frame, rows, most, folder)
-                done(rows)
-                return result
-            tables, parts = [], _write_parts(frame, pl.struct(call.keys).hash() % partitions, folder)
-            _refuse_label(parts, call)
-            for part in parts:
-                height = _height(part)
-                if height <= most:
-                    tables.append(in_part(call.of_groups, part.collect()))
-                else:
-                    tables.append(_by_range(call, part, height, most, folder))
-                done(height)
-        result = pl.concat(tables)
-        return _sorted(result, call, [name for name in result.columns if name not in call.named])
-
-    def with_others(
-        self, groups: pl.DataFrame, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]
-    ) -> pl.DataFrame:
-        """Combine groups with others, sorted."""
-        return _sorted(pl.concat([groups, others]).unique(cs.by_name(*keys), keep="first"), call, keys)
-
-    def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> pl.DataFrame:
-        """Combine the tallies of parts."""
-        frame = in_places(self.frame, call.columns())
-        schema, rows = frame.collect_schema(), _height(frame)
-        width = sum(map(_width, schema.dtypes()))
-        partitions = self.partitions or math.ceil(rows * (_BYTES_PER_ROW + width) / self.budget)
-        if partitions <= 1 or not rows:
-            return _merged(first(frame.collect()), tallies, then)
-        with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
-            tables = []
-            for part in _write_parts(frame, pl.struct(schema.names()).hash() % partitions, folder):
-                tables.append(in_part(first, part.collect()))
-                done(_height(part))
-        return _merged(pl.concat(tables), tallies, then)
-
-    def averaged(self, groups: pl.DataFrame, call: PartQuery, keys: Sequence[str], average: Part) -> pl.DataFrame:
-        """Average groups that share these keys."""
-        result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
-        return _sorted(result, call, keys) if keys else result
-
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
-        """Refuse: rows in parts do not keep their order."""
-        raise TypeError("with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows")
-
-
-@dataclass(frozen=True)
-class StreamFrame(DiskFrame):
-    """The columns of a stream, as a frame without rows. A call first writes the rows of the stream to files."""
-
-    stream: Any
+    def __post_init__(self) -> None:
+        self.frame: pl.LazyFrame = self.frame.lazy()
 
     @classmethod
     def of(
-        cls, stream: Any, budget: int, partitions: int | None, directory: Path | None, progress: bool
-    ) -> StreamFrame:
-        """Return the frame of a stream."""
-        try:
+        cls, frame: Any, budget: int, partitions: int | None, directory: str | Path | None, progress: bool
+    ) -> DiskFrame:
+        """Return the parts of a polars frame or of a stream."""
+        stream = None
+        if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+            rows = frame
+        else:
             import pyarrow as pa
-        except ImportError:
-            raise ImportError('partitioned needs pyarrow for a stream: pip install "frame-pr[pandas]"') from None
-        if (access := stream_of(stream)) is None:
-            return cls.of(pa.RecordBatchReader.from_stream(stream), budget, partitions, directory, progress)
-        return cls(pl.DataFrame(access.empty(stream)).lazy(), budget, partitions, directory, progress, stream)
+
+            stream = frame if stream_of(frame) else pa.RecordBatchReader.from_stream(frame)
+            access = stream_of(stream)
+            assert access is not None
+            rows = pl.DataFrame(access.empty(stream))
+        return cls(rows, budget, partitions, directory, progress, stream)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a copy or a pickle. A stream has none, because it is read once."""
+        if self.stream is not None:
+            raise TypeError(
+                f"partitioned of a {type(self.stream).__name__} cannot be copied or pickled, because a stream is read "
+                "once: give a LazyFrame, such as polars.scan_parquet(...)"
+            )
+        return self.__dict__
+
+    def columns(self) -> list[str]:
+        """Return the names of its columns."""
+        return self._with_expressions(self.frame).collect_schema().names()
+
+    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return these columns without rows."""
+        return in_places(self._with_expressions(self.frame), columns).collect_schema().to_frame()
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
-        """Compute metrics per group; wrong names and types are an error before the stream is read."""
-        frame, named_request, *_ = self._with_named_columns(request)
-        call = frame._call(named_request, named, undefined)
-        call.of_groups(frame.empty(call.columns()), means)
-        with self._read(request) as rows:
-            return rows.evaluate(request, named, means, undefined)
+        """Compute metrics per group, sorted. Columns of the request may be expressions."""
+        frame, request = self._with_names(request)
+        result = super(DiskFrame, frame).evaluate(request, named, means, undefined)
+        systems = [str(score) for score in request.scores] if request.several else []
+        keys = [*map(str, request.keys), *(["system"] if systems else [])]
+        order = sorted_by([key for key in keys if key in result.columns], systems)
+        return result.sort(order) if order else result
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Aggregate rows with equal values; wrong names and types are an error before the stream is read."""
-        frame, named_request, *_ = self._with_named_columns(request)
-        call = frame._call(named_request, {}, None)
-        call.of_equal_rows(frame.empty(call.columns()), bins)
-        with self._read(request) as rows:
-            return rows.tally(request, bins)
+        """Aggregate rows with equal values. Columns of the request may be expressions."""
+        frame, request = self._with_names(request)
+        return super(DiskFrame, frame).tally(request, bins)
+
+    def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
+        """Refuse: rows in parts do not keep their order."""
+        raise TypeError("with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows")
+
+    def query_of(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
+        """Check the columns of a request, also for a tally without `count=`."""
+        if may_be_tally(self.columns(), request):
+            first = self.frame.head(_FIRST).collect()
+            warn_of_tally(kind_of(first), first.lazy(), request)
+        return super().query_of(request, named, undefined)
+
+    def groups(self, query: PartQuery) -> pl.DataFrame:
+        """Compute one row per group."""
+        return self._map(query.columns(), query.by, query.of_groups, query)
+
+    def map_parts(
+        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+    ) -> pl.DataFrame:
+        """Apply the function to each part. If not `shuffled`, equal rows are in one part."""
+        return self._map(columns, keys if shuffled else columns, function)
+
+    def union(self, groups: pl.DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+        """Concatenate both."""
+        return pl.concat(
+            [groups.with_columns(pl.lit(False).alias(OTHER)), others.with_columns(pl.lit(True).alias(OTHER))]
+        )
+
+    def _map(
+        self, columns: Sequence[str], keys: Sequence[str], function: Part, query: PartQuery | None = None
+    ) -> pl.DataFrame:
+        """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
+        with self._rows(columns) as frame:
+            rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
+            # Parts differ in size.
+            most = (
+                math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_PER_ROW + width)
+            )
+            partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
+            if partitions <= 1 or not rows:
+                whole = frame.collect()
+                _refuse_label([whole.lazy()], query)
+                return function(whole)
+            with part_folder(self.directory) as folder:
+                if self.progress:
+                    disk = f"up to {rows * width / 1e9:.1f} GB of disk in {folder}"
+                    print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
+                parts, tables = [frame], []
+                if keys:
+                    parts = _write_parts(frame, pl.struct(places(keys)).hash() % partitions, folder)
+                _refuse_label(parts, query)
+                for part in _with_bar(parts, self.progress):
+                    height = _height(part)
+                    if height <= most or query is None:
+                        tables.append(in_part(function, part.collect()))
+                    else:
+                        tables.append(_by_range(query, part, height, most, folder))
+            return pl.concat(tables)
 
     @contextmanager
-    def _read(self, request: Request) -> Iterator[DiskFrame]:
-        """Write the rows to files, and yield the frame that reads them."""
-        stream, access, names = self.stream, stream_of(self.stream), columns_read(self.columns(), request)
+    def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
+        """Yield these columns, named by their places. Write a stream to files first, only the columns that it needs."""
+        if self.stream is None:
+            yield in_places(self._with_expressions(self.frame), columns)
+            return
+        names = needed(self.frame, [self.expressions.get(column, by_name(column)) for column in columns])
+        access = stream_of(self.stream)
         assert access is not None
-        schema = self.frame.collect_schema()
-        if names is not None:
-            stream, schema = access.project(stream, names), pl.Schema({name: schema[name] for name in names})
         with part_folder(self.directory) as folder:
-            files, batches = list[Path](), partial(access.batches, stream)
-            for table in _tables(batches, schema, min(_FILE, self.budget // 8), type(self.stream).__name__):
-                files.append(folder / f"rows-{len(files):06}.arrow")
-                sink(table.lazy(), files[-1], folder)
-            if not files:
+            file = folder / "rows.arrow"
+            if not _write_stream(access.batches(access.project(self.stream, names)), file, type(self.stream).__name__):
                 refuse_no_rows(self.stream)
-            frame = pl.scan_ipc(files) if files else pl.LazyFrame(schema=schema)
-            yield DiskFrame(frame, self.budget, self.partitions, folder, self.progress)
+            yield in_places(self._with_expressions(pl.scan_ipc(file)), columns)
+
+    def _with_expressions(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        return frame.with_columns(column.alias(name) for name, column in self.expressions.items())
+
+    def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
+        """Return the frame with the expressions of the request as columns, and the request with their names."""
+        if not any(isinstance(column, pl.Expr) for column in request.columns()):
+            return self, request
+        columns: dict[str, pl.Expr] = {}
+
+        def named(argument: str, items: Sequence[Any], *, several: bool = True) -> list[str]:
+            self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
+            pairs = expanded(self.frame, argument, items)
+            if len(pairs) != 1 and not several:
+                raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
+            # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
+            names = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
+            for name, own in names.items():
+                if not columns.setdefault(name, pairs[own]).meta.eq(pairs[own]):
+                    raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
+            return list(names)
+
+        # Names of keys and scores are in the result, so they come first.
+        keys, scores = named("by", request.keys), named("score", request.scores, several=request.several)
+        single = {argument: named(argument, [column], several=False)[0] for argument, column in request.single.items()}
+        options: Any = {argument: name for argument, name in single.items() if argument in request.policies}
+        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=request.policies | options)
+        return replace(self, expressions=columns), request
 
 
-def _tables(batches: Callable[[], Any], schema: pl.Schema, size: int, kind: str) -> Iterator[pl.DataFrame]:
-    """Combine the batches of a stream of this kind into tables of about this size in bytes."""
-    # The caller's thread reads them: a connection of SQLite belongs to one thread.
-    tables, bytes_read = list[pl.DataFrame](), 0.0
+def _write_stream(batches: Any, file: Path, kind: str) -> int:
+    """Write the batches of a stream of this kind to a file, and return the number of rows."""
+    import pyarrow as pa
+
+    rows = 0
     try:
-        for batch in batches():
-            tables.append(pl.DataFrame(batch).cast(schema))
-            bytes_read += tables[-1].estimated_size()
-            if bytes_read >= size:
-                yield pl.concat(tables)
-                tables, bytes_read = [], 0.0
+        # The caller's thread reads them: a connection of SQLite belongs to one thread.
+        with pa.ipc.new_file(file, batches.schema) as target:
+            for batch in batches:
+                target.write(batch)
+                rows += len(batch)
+    except OSError:
+        raise
     except Exception as error:
         raise TypeError(f"the stream of a {kind} cannot be read: {first_line(error)}") from None
-    if bytes_read:
-        yield pl.concat(tables)
+    return rows
 
 
-def _merged(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame:
-    return then(in_places(tables.lazy(), tallies.columns()).collect())
-
-
-def _sorted(result: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> pl.DataFrame:
-    """Sort one column after the other, so that a large result is in memory once and not twice."""
-    place = call.in_order(result, keys)
-    for name in result.columns:
-        # Select by the name `column`, because polars would read some names of the caller as patterns.
-        result = result.with_columns(result[name].alias("column").gather(place).alias(name))
-    return result
-
-
-def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
+def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> None:
     """Raise if no part has the positive label. Read only the truth, up to the first part that has the label."""
-    if call.request.positive is None:
+    if query is None or query.request.positive is None:
         return
     tables: list[pl.DataFrame] = []
     for part in parts:
-        tables.append(part.select(**call.labels(part.collect_schema())).collect(engine="streaming"))
+        tables.append(query.labels_of(part).collect(engine="streaming"))
         if tables[-1]["hits"].item():
             return
-    call.refuse_label(pl.concat(tables))
+    query.refuse_label(pl.concat(tables))
 
 
-def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
+def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
     """Compute one row per group of a frame whose groups are too large for a part: split each into ranges of scores."""
-    refuse_gain(call)
-    results, passes, columns = [], Passes(), call.columns()
-    for query in call.systems():
-        part = in_places(frame, [str(columns.index(column)) for column in query.columns()])
+    refuse_whole_group(query)
+    results, columns = [], query.columns()
+    for system in query.systems():
+        part = in_places(frame, [str(columns.index(column)) for column in system.columns()])
         sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
         sampled = sample.drop("row").collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
         unseen_share = sampled.filter(sampled.is_unique()).height / sampled.height
-        if unseen_share * rows <= most and (result := _by_equal_rows(query, part)) is not None:
+        if unseen_share * rows <= most and (result := _by_equal_rows(system, part)) is not None:
             results.append(result)
             continue
-        edges = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
+        edges = range_edges(sampled[system.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
-            ranged = part.with_columns(range_of(query.score, edges, ascending=call.request.ascending))
+            ranged = part.with_columns(range_of(system.score, edges, ascending=query.request.ascending))
             parts = _write_parts(ranged, pl.col(RANGE), Path(below))
 
             def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
                 return pl.concat(in_part(function, part.collect()) for part in parts)
 
-            # The parts do not change on the disk, and another part may have the label.
-            over = over_ranges if call.by else passes.of(query, over_ranges)
-            results.append(evaluate_ranges(query, part.collect_schema().to_frame(), over))
-    return call.joined(results)
+            results.append(evaluate_ranges(system, part.collect_schema().to_frame(), over_ranges))
+    return query.joined(results)
 
 
-def _by_equal_rows(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
+def _by_equal_rows(query: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
     """Aggregate equal rows first, and compute one row per group; None if that is impossible."""
-    if (counting := call.counting()) is None:
+    if (counting := query.counting()) is None:
         return None
-    named = dict(zip(places(call.columns()), call.columns(), strict=True))
+    named = dict(zip(places(query.columns()), query.columns(), strict=True))
     tally = part.group_by(list(named)).agg(number=pl.len().cast(pl.Int64))
     tally = tally.rename({**named, "number": str(counting.request.policies["count"])})
     table = in_places(tally, counting.columns()).collect(engine="streaming")
     try:
-        if not call.by:  # Otherwise another part may have the label.
+        if not query.by:  # Otherwise another part may have the label.
             _refuse_label([table.lazy()], counting)
         return counting.of_groups(table)
     except ValueError:
@@ -333,26 +294,21 @@ def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
     try:
         frame.sink_ipc(target, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
-        code = re.search(r"os error (\d+)\)", str(error))
-        number = int(code[1]) if code else 0
-        number = _SYSTEM_CODES.get(number, number)
-        if number in _WRITE_ERRORS:
-            raise OSError(number, _WRITE_ERRORS[number].format(folder)) from None
+        # polars has the number of the error only in its text. 28: the disk is full, 27: a file is too large.
+        if code := re.search(r"os error (\d+)\)", str(error)):
+            text = f"no parts can be written ({first_line(error)}): directory= takes another one"
+            raise OSError(int(code[1]), text, str(folder)) from None
         raise
 
 
-@contextmanager
-def _bar(rows: int, progress: bool) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar if tqdm is installed, and yield the function that counts rows that are done."""
-    try:
+def _with_bar(parts: list[pl.LazyFrame], progress: bool) -> Iterable[pl.LazyFrame]:
+    """Show a progress bar of the parts, if tqdm is installed."""
+    bar: Iterable[pl.LazyFrame] = parts
+    with suppress(ImportError):
         from tqdm import tqdm
-    except ImportError:
-        progress = False
-    if not progress:
-        yield lambda rows: None
-        return
-    with tqdm(total=rows, unit=" rows", unit_scale=True, delay=2) as bar:
-        yield bar.update
+
+        bar = tqdm(parts, unit=" parts", delay=2, disable=not progress)
+    return bar
 
 
 def _height(frame: pl.LazyFrame) -> int:
@@ -366,31 +322,13 @@ def _width(dtype: pl.DataType) -> int:
     return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
 
 
-_QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
-# Windows reports a full disk as ERROR_HANDLE_DISK_FULL (39) or ERROR_DISK_FULL (112).
-_SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
-_WRITE_ERRORS = {
-    errno.EFBIG: "a part in {} is larger than the system lets a file be (ulimit -f): partitions= makes smaller parts",
-    errno.ENOSPC: "the disk of {} is full: partitioned(directory=...) takes a directory on another one",
-    getattr(errno, "EDQUOT", -1): "the disk quota of {} is used up: partitioned(directory=...) takes another directory",
-}
-
-
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
     """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end.
 
     Its name has the number of the process, so that a user knows whose it is if a signal ends the process.
     """
-    parent = gettempdir() if directory is None else str(directory)
-    try:
-        parent.encode()
-        temporary = TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
-    except UnicodeEncodeError:
-        reason = "polars writes only to paths in UTF-8; rename the directory, or take another one with directory="
-        raise OSError(errno.EILSEQ, f"no parts can be written to the directory: {reason}", parent) from None
-    except OSError as error:
-        raise OSError(error.errno, f"no parts can be written to the directory: {error.strerror}", parent) from None
+    temporary = TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True)
     try:
         with temporary as name:
             yield Path(name)

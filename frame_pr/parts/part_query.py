@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.functions.evaluation import append_metrics, evaluate_request, sorted_by
+from frame_pr.functions.evaluation import append_metrics, evaluate_request
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
@@ -34,10 +34,6 @@ class PartQuery:
     named: Mapping[str, str]
     """New names of metrics, and the metrics."""
     undefined: float | None
-    categories: Sequence[Any] = ()
-    """The labels that the frame's dtype declares for the truth, whether rows have them or not."""
-    weights_by_class: pl.DataFrame | None = None
-    """The weights of positives and negatives of each range of scores, if `prevalence=` is an option."""
 
     @property
     def names(self) -> list[str]:
@@ -95,13 +91,6 @@ class PartQuery:
         # A threshold has the dtype of its score.
         return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
-    def in_order(self, result: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
-        """Return the numbers of the rows of a result, sorted by these keys."""
-        systems = self.scores if self.request.several else ()
-        names = ["system" if key == "system" and systems else str(place) for place, key in enumerate(keys)]
-        table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, names, strict=True)])
-        return table.select(pl.arg_sort_by(sorted_by(names, systems))).to_series()
-
     def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
         """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
         return evaluate_request(
@@ -128,36 +117,22 @@ class PartQuery:
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """Return the canonical rows of the part, grouped by these columns, with these known totals."""
         request = replace(self._placed, keys=list(keys)).with_totals(totals)
-        return rows_of(self._labelled(part), request, starts=starts, weights_by_class=self.weights_by_class)
+        return rows_of(self._labelled(part), request, starts=starts)
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals on which results depend and that are columns of the rows."""
         return {name: total for name, total in self._placed.totals_read.items() if isinstance(total, pl.Expr)}
 
-    def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
-        """Return counts and sums by which a part with this schema is recognized when it is read again."""
-        truth, summed = self._truth(schema), {"scores": self.score}
-        for name in ("weight", "count"):
-            if (column := self.request.single.get(name)) is not None:
-                summed[f"{name}s"] = str(self.columns().index(str(column)))
-        sums = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
-        sums = {name: count.cast(pl.Float64) for name, count in sums.items()}
-        for name, column in summed.items():
-            # Sum by size, because sums with cancellation differ with the order.
-            size = pl.col(column).cast(pl.Float64).fill_nan(None).abs()
-            sums |= {name: size.sum(), f"{name} of positives": size.filter(truth).sum()}
-        return sums
-
-    def labels(self, schema: pl.Schema) -> dict[str, pl.Expr]:
-        """Count the rows with the positive label over parts with this schema, and return some of the labels."""
-        truth = str(len(self.by))
-        return {"hits": self._truth(schema).sum(), "labels": pl.col(truth).unique().head(_LABELS).implode()}
+    def labels_of(self, part: pl.DataFrame | pl.LazyFrame) -> Any:
+        """Count the rows of a part that have the positive label, and return some of the labels."""
+        truth, schema = str(len(self.by)), part.collect_schema()
+        return part.select(hits=self._truth(schema).sum(), labels=pl.col(truth).unique().head(_LABELS).implode())
 
     def refuse_label(self, labels: pl.DataFrame) -> None:
         """Check that some part of the frame has the positive label. `labels`: those of its parts."""
-        if self.request.positive is not None and not labels["hits"].sum():
+        if not labels["hits"].sum():
             present = labels["labels"].explode(empty_as_null=False).unique()
-            check_occurs(str(self.request.truth), present, self.request.positive, self.categories)
+            check_occurs(str(self.request.truth), present, self.request.positive)
 
     @cached_property
     def _placed(self) -> Request:

@@ -21,9 +21,6 @@ from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
     UNJUDGED,
-    class_counts,
-    class_weights,
-    shares_of_positives,
 )
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery
@@ -31,6 +28,10 @@ from frame_pr.ranking.blocks import START, blocks_of
 
 RANGE = "range"  # A column next to those of a part, which are named by their places.
 _SUM = "sum of "  # The prefix of columns next to the keys of a part.
+
+
+OverRanges = Callable[[Part], pl.DataFrame]
+"""Applies a function to parts that have a column `RANGE`, and concatenates the results."""
 
 
 def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
@@ -49,25 +50,32 @@ def range_of(score: str, edges: pl.Series, *, ascending: bool) -> pl.Expr:
     return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
 
 
-def refuse_gain(call: PartQuery) -> None:
-    """Refuse gains: the best order needs the gains of all ranges together."""
-    if call.request.policies.get("gain") is not None:
-        raise ValueError(
-            "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is "
-            "split into ranges of its scores: evaluate a frame that fits in memory"
-        )
+def range_numbering(call: PartQuery, sample: pl.DataFrame, ranges: int) -> Part:
+    """Return a function that computes the column `RANGE` of a part. `sample`: of the scores."""
+    edges = range_edges(sample.to_series(), ranges)
+    return partial(_range_numbers, score=call.score, edges=edges, ascending=call.request.ascending)
 
 
-def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
+def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
+    return part.select(range_of(score, edges, ascending=ascending))
+
+
+def refuse_whole_group(call: PartQuery) -> None:
+    """Refuse options that need all ranges of a group together: the best order of gains, and weights by prevalence."""
+    for name in ("gain", "prevalence"):
+        if call.request.policies.get(name) is not None:
+            raise ValueError(
+                f"{name}= needs all rows of a group together, and one that is too large, or all there is without by=, "
+                "is split into ranges of its scores: evaluate a frame that fits in memory"
+            )
+
+
+def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRanges) -> pl.DataFrame:
     """Compute one row per group. Each group is split into ranges of its scores, and each range is in one part.
 
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
-    `RANGE`. It is called twice to four times.
+    `RANGE`. It is called two or three times.
     """
-    if call.request.prevalence is not None:
-        # The weights of a group follow from all of its ranges. Until then rows have none.
-        counts = over_ranges(partial(count_classes, call=replace(call, weights_by_class=pl.DataFrame())))
-        call = replace(call, weights_by_class=weights_of_ranges(counts, call))
     plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
     fractional = call.rows_of(empty, call.keys, {})[0].weights.fractional
     starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=fractional)
@@ -78,27 +86,6 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
     return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
-
-
-def count_classes(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """Count rows and positives of each range in the part, with the prevalence of its group if a column has it."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], {})
-    table = class_counts(rows.frame, has_counts=rows.has_counts, drops=rows.key.drops)
-    if isinstance(column := call.request.prevalence, str):
-        prevalence = totals_in_rows(rows.frame, "prevalence", column, pl.Float64(), typed=shares_of_positives)
-        table = table.join(prevalence, on="group", how="left")
-    return output.restore(table.rename(lambda name: name if name == "group" else _SUM + name)).collect()
-
-
-def weights_of_ranges(counts: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """Compute the weights of positives and negatives of each range, which are those of its group."""
-    coder, prevalence = _coding_of(counts, call.keys), call.request.prevalence
-    ranges = coder.rows.rename(lambda column: column.removeprefix(_SUM))
-    if not isinstance(prevalence, float):
-        prevalence = _known_total(ranges, coder, call, "prevalence", prevalence, pl.Float64(), shares_of_positives)
-    groups = ranges.group_by("group").agg(pl.col("rows", "positives").sum())
-    weights = ranges.join(class_weights(groups, prevalence), on="group")
-    return weights.select(*call.keys, RANGE, "of_positive", "of_negative").collect()
 
 
 def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:

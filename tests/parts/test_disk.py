@@ -1,17 +1,13 @@
 """Frames larger than memory, in parts that are small enough for a test: always the numbers of the plain call."""
 
-import errno
+import copy
 import math
-import os
-import subprocess
-import sys
-import tempfile
+import pickle
 import threading
 import time
-from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
-from types import SimpleNamespace
+from unittest import mock
 
 import polars as pl
 import polars.selectors as cs
@@ -23,7 +19,6 @@ import frame_pr as fp
 from frame_pr import accessors
 from frame_pr.parts import disk
 from frame_pr.parts.disk import part_folder
-from frame_pr.parts.score_ranges import range_edges, range_of
 
 pytestmark = pytest.mark.slow
 
@@ -91,45 +86,19 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
         {"tie_break": "other"},
         {"total_positives": "P"},
         {"total_positives": "P", "total_rows": pl.DataFrame({"n": [9999]})},
+        {"weight": "w"},
+        {"score": ["s", "other"]},
     ],
     ids=str,
 )
-def test_policies(policies, by):
-    data, metrics = scored(), ["average_precision", "r_precision", "f1@7", "tn@20", "tied_rows"]
+def test_options(policies, by):
+    data, metrics = scored(), ["average_precision", "interpolated_average_precision", "f1@7", "tn@20", "tied_rows"]
+    metrics = [*metrics[: 2 if "weight" in policies else 5], "max_f1", "k@recall=0.5", "recall@threshold=0.5"]
+    metrics = [name for name in metrics if policies.get("ties") != "expected" or ("@" in name and "k@" not in name)]
     if by is not None and "total_rows" in policies:
         policies = {**policies, "total_rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
-    expected = fp.evaluate(data, metrics, "y", "s", by=by, **policies)
-    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
-
-
-@pytest.mark.filterwarnings("ignore:total_rows. the option changes nothing")
-@pytest.mark.parametrize("rows", [pl.DataFrame({"group": [0, 1, 2, 3, 9], "n": [1] * 5}), "other"])
-@pytest.mark.parametrize("by", ["group", None], ids=str)
-def test_totals_that_change_nothing_are_not_validated(rows, by):
-    data = scored().with_columns(other=pl.lit(1))
-    if by is None and not isinstance(rows, str):
-        rows = rows.select("n").head(1)
-    given = {"truth": "y", "score": "s", "by": by, "total_positives": "P", "total_rows": rows}
-    expected = fp.average_precision(data, **given)
-    assert expected.height == (4 if by else 1)
-    assert_same(parted(data, 4).average_precision(**given), expected)
-
-
-@pytest.mark.parametrize("by", ["group", None], ids=str)
-def test_totals_in_any_kind_of_frame(by):
-    data, known = scored(), pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})
-    given = {"truth": "y", "score": "s", "by": by, "total_positives": (known if by else known.select("n").head(1))}
-    assert_same(parted(data, 4).average_precision(**given), fp.average_precision(data, **given))
-
-
-@pytest.mark.parametrize("by", ["group", None], ids=str)
-def test_weights(by):
-    data, metrics = (
-        scored(),
-        ["interpolated_average_precision", "max_f1", "k@recall=0.5", "rows", "recall@threshold=0.5"],
-    )
-    expected = fp.evaluate(data, metrics, "y", "s", by=by, weight="w")
-    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, weight="w"), expected)
+    given = {"truth": "y", "score": "s", "by": by} | policies
+    assert_same(parted(data, 4).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
 
 
 @pytest.mark.parametrize("missing", [None, math.nan])
@@ -169,22 +138,6 @@ def test_keys_keep_their_type(parts, keys):
     call = {"metrics": ["average_precision", "interpolated_average_precision"], "truth": "y", "score": "s"}
     call["by"] = ["key", "group"]
     assert_same(parted(data, parts).evaluate(**call), fp.evaluate(data, **call))
-
-
-@pytest.mark.parametrize("by", ["group", None], ids=str)
-def test_several_scores(by):
-    data, given = scored(), {"truth": "y", "score": ["s", "other"], "by": by}
-    assert_same(parted(data, 4).report(**given), fp.report(data, **given))
-
-
-def test_keys_that_are_close_in_some_ranges_and_far_apart_in_others():
-    # Where they are close they are digits, elsewhere they are numbered.
-    apart = pl.DataFrame({"a": [0, 2**62] * 20, "b": [1, -(2**62)] * 20})
-    data = pl.concat([apart, pl.DataFrame({"a": [5] * 40, "b": [6] * 40})]).with_row_index("s")
-    data = data.with_columns(y=pl.col("s") % 3 == 0)
-    for parts in (20, 40):
-        found = parted(data, parts).average_precision("y", "s", by=["a", "b"])
-        assert_same(found, fp.average_precision(data, "y", "s", by=["a", "b"]))
 
 
 def test_means_are_taken_over_all_parts():
@@ -240,37 +193,6 @@ def test_from_files_without_groups(tmp_path, monkeypatch):
     assert_same(result, fp.interpolated_average_precision(data, "y", "s"))
 
 
-def test_the_budget_says_how_many_parts(capsys, monkeypatch):
-    data, written = scored(), []
-
-    def spy(frame, part, folder):
-        parts = real(frame, part, folder)
-        written.append(len(parts))
-        return parts
-
-    real = disk._write_parts
-    monkeypatch.setattr(accessors, "_LEAST", 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(disk, "_write_parts", spy)
-        # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
-        fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
-    # 600 rows of 9 bytes are no tenth of a GB.
-    assert "600 rows in 5 parts, up to 0.0 GB of disk in " in capsys.readouterr().err
-    assert written == [5]
-    fp.partitioned(data, memory_budget="30 KB", progress=False).average_precision("y", "s")
-    assert capsys.readouterr().err == ""
-
-
-def test_the_bar_counts_every_row(monkeypatch):
-    done = []
-    bar = nullcontext(SimpleNamespace(update=done.append))
-    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=lambda **_: bar))
-    parted(scored(), 4).average_precision("y", "s", by="group")
-    assert done == []
-    fp.partitioned(scored(), partitions=4).average_precision("y", "s", by="group")
-    assert sum(done) == 600
-
-
 def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     data, heights = scored(), []
     plain = disk.PartQuery.of_groups
@@ -324,73 +246,18 @@ def test_what_is_wrong_with_rows_that_are_alike_is_told_of_the_rows():
         parted(labels, 2).average_precision("y", "s", positive="z", unscored="drop")
 
 
-def test_cuts_never_part_equal_scores():
-    scores = pl.Series("s", [0.5] * 50 + [0.25] * 30 + [1.0] * 20 + [None])
-    cuts = range_edges(scores, 10)
-    numbered = (
-        scores.to_frame()
-        .with_columns(range_of("s", cuts, ascending=False))
-        .unique()
-        .sort("s", descending=True, nulls_last=True)
-    )
-    assert numbered.rows() == [(1.0, 0), (0.5, 1), (0.25, 2), (None, None)]
-
-
 @pytest.mark.parametrize("parts", [2, 30])
 def test_an_error_leaves_nothing(parts):
+    full = mock.patch.object(pl.LazyFrame, "sink_ipc", side_effect=OSError("No space left on device (os error 28)"))
+    with (
+        full,
+        pytest.raises(OSError, match=r"\[Errno 28\] no parts can be written .*: directory= takes another one"),
+    ):
+        parted(scored(), parts).average_precision("y", "s", by="group")
     broken = scored().with_columns(y=pl.when(pl.col("place") == 77).then(None).otherwise("y"))
     for by in ("group", None):
         with pytest.raises(ValueError, match="truth column 'y' has 1 missing"):
             parted(broken, parts).average_precision("y", "s", by=by)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows cannot send Ctrl-C to a single process")
-def test_an_interrupt_leaves_nothing(tmp_path):
-    script = (
-        "import os, signal, sys, polars as pl, frame_pr as fp\n"
-        "from frame_pr.parts import disk\n"
-        "real = disk.PartQuery.of_groups\n"
-        "def interrupted(call, part, mean_over=None):\n"
-        "    if part.height:\n"
-        "        print(len(os.listdir(sys.argv[1])), flush=True)\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "    return real(call, part, mean_over)\n"
-        "disk.PartQuery.of_groups = interrupted\n"
-        "data = pl.DataFrame({'g': [1, 2, 3, 4] * 9, 'y': [True, False] * 18, 's': list(range(36))})\n"
-        "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
-        "parts.average_precision('y', 's', by='g')\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, encoding="utf-8", timeout=60)
-    assert ran.stdout.strip() == "1", "the parts were there when the interrupt came"
-    assert "KeyboardInterrupt" in ran.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(("code", "codes"), [(28, {}), (112, {112: 28})], ids=["posix", "windows"])
-def test_a_full_disk(code, codes, monkeypatch):
-    def full(*_, **__):
-        raise OSError(f"No space left on device (os error {code})")
-
-    monkeypatch.setattr(disk, "_SYSTEM_CODES", codes)
-    monkeypatch.setattr(pl.LazyFrame, "sink_ipc", full)
-    with pytest.raises(OSError, match=r"the disk of .* is full: .*directory="):
-        parted(scored(), 2).average_precision("y", "s", by="group")
-
-
-@pytest.mark.parametrize(
-    ("number", "sentence"),
-    [
-        (errno.EFBIG, r"larger than the system lets a file be \(ulimit -f\): partitions= makes smaller parts"),
-        (errno.EDQUOT, "the disk quota of"),
-    ],
-)
-def test_limits_of_files(number, sentence, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(f"File too large (os error {number})")
-
-    monkeypatch.setattr(pl.LazyFrame, "sink_ipc", refuse)
-    with pytest.raises(OSError, match=sentence):
-        parted(scored(), 2).average_precision("y", "s", by="group")
 
 
 def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
@@ -410,31 +277,6 @@ def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_directory_that_is_not_there(tmp_path):
-    with pytest.raises(OSError, match=r"no parts can be written to the directory: .*: '.*/none'$"):
-        parted(scored(), 2, directory=tmp_path / "none").average_precision("y", "s", by="group")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names of files are Unicode on Windows")
-def test_a_directory_whose_name_is_not_utf8(tmp_path, monkeypatch):
-    latin = os.fsdecode(os.fsencode(tmp_path) + b"/\xe9")  # Its last character is a lone surrogate.
-    wanted = (
-        r"polars writes only to paths in UTF-8; rename the directory, or take another one with directory=: '.*udce9'$"
-    )
-    data = pl.DataFrame({"g": [1, 2], "y": [1, 1], "s": [1.0, 2.0]})
-    with pytest.raises(OSError, match=wanted):
-        fp.partitioned(data, partitions=2, directory=latin, progress=False).average_precision("y", "s", by="g")
-    monkeypatch.setattr(tempfile, "tempdir", latin)
-    with pytest.raises(OSError, match=wanted):
-        fp.partitioned(data, partitions=2, progress=False).average_precision("y", "s", by="g")
-
-
-@pytest.mark.parametrize("size", ["4 gigs", "", 0, -1, 2.5, "GiB"])
-def test_sizes_that_are_none(size):
-    with pytest.raises(ValueError, match="memory_budget must be a size such as '4GiB'"):
-        fp.partitioned(scored(), memory_budget=size)
-
-
 def test_sizes():
     sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7000000B": 7_000_000}
     assert {size: accessors._parse_bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
@@ -451,8 +293,20 @@ def test_what_parts_cannot_do():
         parted(scored(), 2).curve("y", "s", by="group")
     with pytest.raises(ValueError, match="ties='order' uses the order of the rows"):
         parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
-    with pytest.raises(ValueError, match="no column 'z'"):
-        parted(scored(), 2).average_precision("y", "z", by="group")
+    with pytest.raises(FileNotFoundError, match="none"):
+        parted(scored(), 2, directory="/none").average_precision("y", "s", by="group")
+    for option in ({"gain": "w"}, {"prevalence": 0.1}):
+        with pytest.raises(ValueError, match="needs all rows of a group together"):
+            parted(scored(), 2).evaluate("ndcg" if "gain" in option else "average_precision", "y", "s", **option)
+
+
+def test_parts_of_a_frame_can_be_copied_and_pickled_and_those_of_a_stream_not():
+    parts, expected = parted(scored(), 3), fp.roc_auc(scored(), "y", "s")
+    for one in (copy.copy(parts), copy.deepcopy(parts), pickle.loads(pickle.dumps(parts))):
+        assert_same(one.roc_auc("y", "s"), expected)
+    stream = fp.partitioned(STREAMS["reader"](scored()), progress=False)
+    with pytest.raises(TypeError, match="a RecordBatchReader cannot be copied or pickled, because"):
+        copy.deepcopy(stream)
 
 
 @pytest.mark.parametrize(
@@ -564,24 +418,6 @@ def test_a_reader_serves_one_call_and_wrong_names_none():
         run.roc_auc("y", "s")
     with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows"):
         run.tally("y", "s")
-
-
-def test_a_file_of_a_stream_has_the_columns_of_the_call_only(monkeypatch):
-    written, sink = [], disk.sink
-
-    def noted(table, target, folder):
-        written.append(table.collect_schema().names())
-        sink(table, target, folder)
-
-    monkeypatch.setattr(disk, "sink", noted)
-    monkeypatch.setattr(disk, "_FILE", 4000)
-    data = scored()
-    run = fp.partitioned(STREAMS["reader"](data), progress=False)
-    assert_same(run.roc_auc("y", "s", by="group"), fp.roc_auc(data, "y", "s", by="group"))
-    assert len(written) > 1
-    assert [names for names in written if names != ["group", "y", "s"]] == []
-    run = fp.partitioned(STREAMS["reader"](data), progress=False, partitions=3)
-    assert_same(run.roc_auc("y", "s", by=pl.col("group") % 2), fp.roc_auc(data, "y", "s", by=pl.col("group") % 2))
 
 
 def test_a_stream_that_breaks():

@@ -1,4 +1,4 @@
-"""What is Spark's own."""
+"""Spark: types that polars and Spark compare in different ways, names, and streams."""
 
 import pytest
 from engines import DATA, on_spark
@@ -29,11 +29,10 @@ def test_no_row_is_read_before_an_action(frame):
 
 
 def test_a_stream_is_refused(spark):
-    from frame_pr.spark import average_precision
-
+    pytest.importorskip("frame_pr.spark")
     stream = spark.readStream.format("rate").load().selectExpr("value AS score", "value = 1 AS relevant")
     with pytest.raises(TypeError, match=r"a streaming DataFrame has no last row.* in foreachBatch"):
-        average_precision(stream, "relevant", "score")
+        fp.average_precision(stream, "relevant", "score")
     with pytest.raises(TypeError, match="a streaming DataFrame has no last row"):
         stream.pr.average_precision("relevant", "score")
 
@@ -64,7 +63,48 @@ def test_a_threshold_has_the_type_of_the_score(frame, score):
     assert result.where("`threshold@max_f1` IS NULL").collect() == [(5, None)]
 
 
-def test_a_method_is_not_in_the_way_of_a_column(frame):
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        ("collate('a', 'UNICODE_CI')", "texts that differ are equal by its collation: give collate"),
+        ("array(collate('a', 'UTF8_LCASE'))", "texts that differ are equal by its collation"),
+        ("interval '1' year", "Spark does not send it to Python: cast it"),
+        ("named_struct('a', parse_json('1'))", "Spark does not group by variants: give variant_get"),
+        ("map('a', 1, 'b', 2)", "its entries have no order: give array_sort"),
+    ],
+)
+def test_keys_that_spark_compares_in_another_way(frame, column, sentence):
+    with pytest.raises(TypeError, match=f"column 'k' is .*{sentence}"):
+        frame.selectExpr("*", f"{column} AS k").pr.evaluate("rows", "relevant", "score", by="k")
+
+
+def test_nested_keys(frame):
+    keys = [
+        "array(model)",
+        "array(named_struct('a', model, 'b', array('x')))",
+        "named_struct('a', model, 'b', array(1.5))",
+    ]
+    frame = frame.selectExpr("relevant", "score", *(f"{key} AS k{place}" for place, key in enumerate(keys)))
+    result = frame.pr.evaluate("rows", "relevant", "score", by=["k0", "k1", "k2"])
+    assert [f.dataType for f in result.schema[:3]] == [f.dataType for f in frame.schema[2:]]
+    assert sorted(row.rows for row in result.collect()) == sorted(DATA["model"].value_counts()["count"])
+
+
+def test_names(frame):
     renamed = frame.withColumnRenamed("query", "pr")
-    assert renamed.pr.average_precision("relevant", "score", by="pr").columns == ["pr", "average_precision"]
-    assert fp.spark.average_precision(renamed, "relevant", "score", by="pr").count() == 23
+    assert fp.average_precision(renamed, "relevant", "score", by="pr").columns == ["pr", "average_precision"]
+    names = ["*", "^q$", "^.*$", "a`b", "a\nb"]
+    odd = frame.selectExpr("relevant", "score", *("model" for _ in names)).toDF("t", "s", *names)
+    assert sorted(row[:5] for row in odd.pr.evaluate("rows", "t", "s", by=names).collect()) == [
+        (i,) * 5 for i in range(3)
+    ]
+    assert odd.pr.with_metrics("rows", "t", "s", by=names).columns == ["t", "s", *names, "rows"]
+    twice = frame.selectExpr("*", "1 AS z", "2 AS z")
+    assert twice.pr.with_metrics("rows", "relevant", "score", by="query").collect()[0][-3:-1] == (1, 2)
+    with pytest.raises(ValueError, match="several columns named 'z'"):
+        twice.pr.evaluate("rows", "relevant", "score", by="z")
+
+
+def test_columns_of_spark_as_arguments(frame):
+    with pytest.raises(TypeError, match=r"by takes .*; got a Spark Column: withColumn gives it a name"):
+        frame.pr.evaluate("rows", "relevant", "score", by=frame["query"])
