@@ -18,15 +18,11 @@ from frame_pr.frames.arguments import path_of, public, several
 from frame_pr.frames.messages import pluralize
 
 Path: TypeAlias = str | bytes | PathLike[Any]
-_RUN = {
-    "query": pl.String(),
-    "Q0": pl.String(),
-    "document": pl.String(),
-    "rank": pl.Int64(),
-    "score": pl.Float64(),
-    "tag": pl.String(),
-}
-_QRELS = {"query": pl.String(), "iteration": pl.String(), "document": pl.String(), "relevance": pl.Int64()}
+_RUN = ("query", "Q0", "document", "rank", "score", "tag")
+_QRELS = ("query", "iteration", "document", "relevance")
+_SHORT = ("query", "document", "relevance")
+"""The fields of judgments without an iteration."""
+_NUMBERS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
 _FIELD_NAMES = {
     "query": ("query-id", "query_id", "query", "qid", "topic", "topic_id"),
     "iteration": ("iteration", "iter", "q0"),
@@ -34,8 +30,6 @@ _FIELD_NAMES = {
     "relevance": ("score", "relevance", "rel", "label", "grade"),
 }
 """Names of the fields of judgments in the header of a file."""
-_SHORT = ("query", "document", "relevance")
-"""The fields of judgments without an iteration."""
 _BLANKS = " \t\r\v\f"
 _SHOWN = 80  # Characters shown in an error.
 
@@ -84,11 +78,9 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     """
     named = path.items() if isinstance(path, Mapping) and path else [(None, path)]
     files = [(tag, name) for tag, item in named for name in _files(item, patterns=tag is None)]
-    runs = [
-        _read(name, tuple(_RUN), header=False).with_columns(tag=pl.col("tag") if tag is None else pl.lit(str(tag)))
-        for tag, name in files
-    ]
-    lines = _typed(pl.concat(runs), _RUN)
+    tags = [pl.col("tag") if tag is None else pl.lit(str(tag)) for tag, _ in files]
+    runs = [_fields(_lines(name), _RUN).with_columns(tag=tag) for (_, name), tag in zip(files, tags, strict=True)]
+    lines = _typed(pl.concat(runs))
     _refuse_repeats(lines, ["query", "document", "tag"], "give a dict of files by the name of their system")
     return lines.select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
 
@@ -139,10 +131,10 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     ...     fp.read_trec_qrels(file).rows()
     [('q1', '0', 'd7', 1), ('q1', '0', 'd2', 0)]
     """
-    lines = _typed(pl.concat(_read(name, tuple(_QRELS), header=True) for name in _files(path)), _QRELS)
-    lines = lines.unique(list(_QRELS), keep="first", maintain_order=True)
+    lines = _typed(pl.concat(map(_judgments, _files(path))))
+    lines = lines.unique(_QRELS, keep="first", maintain_order=True)
     _refuse_repeats(lines, ["query", "document", "iteration"], "keep one line of each")
-    return lines.select(*_QRELS)
+    return lines.select(_QRELS)
 
 
 def _files(path: Any, *, patterns: bool = True) -> list[str]:
@@ -179,34 +171,35 @@ def _lines(name: str) -> pl.DataFrame:
     return lines.with_columns(pl.col("line").str.strip_chars(_BLANKS + "\ufeff")).filter(pl.col("line") != "")
 
 
-def _read(name: str, fields: tuple[str, ...], *, header: bool) -> pl.DataFrame:
-    """Return the fields of each line as texts. `header`: whether the first line may name the fields."""
-    lines, separators, has_header, width = _lines(name), _BLANKS, False, len(fields)
+def _judgments(name: str) -> pl.DataFrame:
+    """Return the fields of judgments as texts. The first line may name them."""
+    lines = _lines(name)
     first = lines["line"][0] if lines.height else ""
-    if header:
-        separators = "\t" if "\t" in first else _BLANKS
-        in_file = [_field_named(word) or f"field {i}" for i, word in enumerate(_split(first, separators))]
-        has_header = {*_SHORT} <= {*in_file}
-        short = fields if len(_split(first)) != len(_SHORT) else _SHORT
-        fields, separators = (tuple(in_file), separators) if has_header else (short, _BLANKS)
-        # More fields than those that are read may follow.
-        width = max(i for i, field in enumerate(fields, 1) if field in _QRELS)
-        fields = fields[:width]
-    pattern = "^" + f"[{separators}]+".join([f"([^{separators}]+)"] * width)
-    pattern += f"(?:[{separators}].*)?$" if has_header else "$"
-    values = pl.col("line").str.extract_groups(pattern).struct.rename_fields(list(fields)).struct.unnest()
-    lines = lines[1:] if has_header else lines
-    rows = lines.with_columns(values)
+    separators = "\t" if "\t" in first else _BLANKS
+    names = [_field_named(word) or f"field {i}" for i, word in enumerate(_split(first, separators))]
+    if {*_SHORT} <= {*names}:
+        width = max(i for i, field in enumerate(names, 1) if field in _QRELS)
+        rows = _fields(lines[1:], names[:width], separators, "(?:[{0}].*)?")  # More fields may follow.
+    else:
+        rows = _fields(lines, _SHORT if len(_split(first)) == len(_SHORT) else _QRELS)
+    rows = rows if "iteration" in rows.columns else rows.with_columns(iteration=pl.lit("0"))
+    return rows.select("file", "number", "line", *_QRELS)
+
+
+def _fields(lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, rest: str = "") -> pl.DataFrame:
+    """Return the lines with a text column for each field. `rest`: the pattern of what may follow the fields."""
+    pattern = f"[{separators}]+".join([f"([^{separators}]+)"] * len(fields)) + rest.format(separators)
+    values = pl.col("line").str.extract_groups(f"^{pattern}$").struct.rename_fields(list(fields)).struct.unnest()
+    rows = lines.with_columns(values.str.strip_chars(_BLANKS))
     if (bad := rows.filter(pl.col("query").is_null())).height:
         line = bad["line"][0]
-        either = f" or {len(_SHORT)} ({' '.join(_SHORT)})" if fields == tuple(_QRELS) and not has_header else ""
+        either = f" or {len(_SHORT)} ({' '.join(_SHORT)})" if fields == _QRELS else ""
         hint = "; fields are separated by blanks or tabs" if "," in line else ""
-        fault = f"expected {width} fields ({' '.join(fields)}){either}, found {len(_split(line, separators))}{hint}"
-        raise ValueError(_fault(bad, fault))
-    rows = rows.with_columns(pl.col(fields).str.strip_chars(_BLANKS))
-    if header and "iteration" not in fields:
-        rows = rows.with_columns(iteration=pl.lit("0"))
-    return rows.select("file", "number", "line", *(_QRELS if header else fields))
+        found = (
+            f"expected {len(fields)} fields ({' '.join(fields)}){either}, found {len(_split(line, separators))}{hint}"
+        )
+        raise ValueError(_fault(bad, found))
+    return rows
 
 
 def _split(line: str, separators: str = _BLANKS) -> list[str]:
@@ -217,18 +210,15 @@ def _field_named(word: str) -> str | None:
     return next((field for field, names in _FIELD_NAMES.items() if word.lower() in names), None)
 
 
-def _typed(lines: pl.DataFrame, dtypes: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Return the fields in their dtypes, and raise for one that is no number. An integer may be written as 1.0."""
-    for field, dtype in dtypes.items():
-        if dtype == pl.String:
-            continue
+def _typed(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the numbers in their dtypes, and raise for a field that is no number. An integer may be written as 1.0."""
+    for field in (name for name in _NUMBERS if name in lines.columns):
         number = pl.col(field).cast(pl.Float64, strict=False)
         whole = pl.when(number == number.floor(), number.abs() < 2**53).then(number.cast(pl.Int64, strict=False))
         value = pl.col(field).cast(pl.Int64, strict=False).fill_null(whole)
-        value = pl.when(number.is_finite()).then(number) if dtype == pl.Float64 else value
+        value = pl.when(number.is_finite()).then(number) if field == "score" else value
         if (bad := lines.filter(value.is_null())).height:
-            wanted = "a number" if dtype == pl.Float64 else "a whole number"
-            raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN]!r} is not {wanted}"))
+            raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN]!r} is not {_NUMBERS[field]}"))
         lines = lines.with_columns(value.alias(field))
     return lines
 
