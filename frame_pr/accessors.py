@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSp
 import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
-from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
+from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
@@ -367,11 +367,11 @@ def partitioned(
             "partitioned takes a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got "
             f"{shown(frame)}{advice}"
         )
-    number = None if partitions is None else whole("partitions", partitions, least=1)
+    number = None if partitions is None else check_whole("partitions", partitions, least=1)
     if number is not None and number > _MOST:
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
     folder = None if directory is None else Path(path_of("directory", directory)).expanduser()
-    options = _parse_bytes(memory_budget), number, folder, flag("progress", progress)
+    options = _parse_bytes(memory_budget), number, folder, check_flag("progress", progress)
     from frame_pr.parts.disk import DiskFrame
 
     parts: Any = DiskFrame.of(frame, *options)

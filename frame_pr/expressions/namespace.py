@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_pr.expressions.checks import single, validate_rows
 from frame_pr.expressions.group_blocks import bound, expression_of, group_blocks
-from frame_pr.frames.arguments import Refusal, flag, public
+from frame_pr.frames.arguments import Refusal, check_flag, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import DEFAULT_TIES, Column, Policies
 from frame_pr.metrics.cutoffs import Rank
@@ -118,7 +118,7 @@ class ExprPR:
         >>> run.select(mcc.round(4)).item()
         0.1667
         """
-        lowest_first = flag("ascending", ascending)
+        lowest_first = check_flag("ascending", ascending)
         # Rewrite the metric with columns: only for those does polars tell which names a formula reads.
         stated, named = metric(name, _FIELDS), metric(name)
         group = group_blocks(self._score, truth, positive, ascending=lowest_first)

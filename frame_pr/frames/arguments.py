@@ -173,7 +173,7 @@ def _shortest(number: float, struct_format: str) -> float:
     return number
 
 
-def flag(argument: str, value: Any) -> bool:
+def check_flag(argument: str, value: Any) -> bool:
     """Validate a Boolean of Python or numpy."""
     answer = scalar(value)
     if not isinstance(answer, bool):
@@ -181,7 +181,7 @@ def flag(argument: str, value: Any) -> bool:
     return answer
 
 
-def text(argument: str, value: Any) -> str:
+def check_text(argument: str, value: Any) -> str:
     """Validate a text."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be text, got {shown(value)}")
@@ -193,7 +193,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
+def check_whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
     if not is_whole(number):
@@ -209,7 +209,7 @@ def whole(argument: str, value: Any, least: int, most: int | None = None) -> int
     return int(number)
 
 
-def real(argument: str, value: Any) -> Any:
+def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     if isinstance(number, Decimal) and not number.is_nan():
@@ -241,7 +241,7 @@ def filling(argument: str, value: Any) -> float | None:
     raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
-def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
+def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
     """Validate a value against a few words or numbers. None is valid if it is one of them."""
     item = scalar(value)
     for choice in allowed:
@@ -306,3 +306,7 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
         if listed.count(name) > 1:
             raise ValueError(f"{argument} has {shown(name)} twice")
     return listed
+
+
+# For plotting and statistics, until they use the new names.
+whole, real, flag, one_of, text = check_whole, check_real, check_flag, check_choice, check_text

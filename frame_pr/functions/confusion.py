@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, one_of, public, refuse_both, scalar
+from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import pluralize, shown
@@ -335,7 +335,7 @@ def confusion_matrix(
     │ 2    ┆ dog   ┆ dog        ┆ 1    ┆ 1.0      ┆ 1.0           │
     └──────┴───────┴────────────┴──────┴──────────┴───────────────┘
     """
-    one_of("unjudged", unjudged, ("raise", "drop"))
+    check_choice("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes("classes", classes)
     refuse_several("prediction", prediction)
     policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}

@@ -9,7 +9,7 @@ from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import is_whole, names_of, public, text, whole
+from frame_pr.frames.arguments import check_text, check_whole, is_whole, names_of, public
 from frame_pr.frames.columns import refuse_existing, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
@@ -127,7 +127,7 @@ def curve(
     └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
     columns = [*CURVE_COLUMNS, *_others(rates)]
-    levels = None if points is None else whole("points", points, least=2)
+    levels = None if points is None else check_whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
     return on_rows(frame, request, partial(_curve, columns=columns, levels=levels))
 
@@ -211,7 +211,7 @@ def with_curve(
     │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 0.666667  ┆ 1.0    │
     └───────┴──────────┴───────┴─────┴───────────┴────────┘
     """
-    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(rates)], text("prefix", prefix)
+    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(rates)], check_text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     return on_rows(frame, request, partial(_with_curve, columns=columns, prefix=new_prefix), carry=True)
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, public, scalar, several, text
+from frame_pr.frames.arguments import check_text, filling, public, scalar, several
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
@@ -245,7 +245,7 @@ def with_metrics(
     └───────┴──────────┴───────┴───────────────────┘
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
-    new_prefix, filled = text("prefix", prefix), filling("undefined", undefined)
+    new_prefix, filled = check_text("prefix", prefix), filling("undefined", undefined)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
         return backend.with_metrics(request.in_parts(), named, new_prefix, filled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, Unpack
 
-from frame_pr.frames.arguments import one_of, public, refuse_both
+from frame_pr.frames.arguments import check_choice, public, refuse_both
 from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -169,7 +169,7 @@ def interpolated_average_precision(
     >>> fp.interpolated_average_precision(run, "relevant", "score", by="query").rows()
     [('ink', 0.8333333333333333), ('tea', 0.6666666666666666)]
     """
-    levels = one_of("points", points, (11, 101, None))
+    levels = check_choice("points", points, (11, 101, None))
     name = "interpolated_average_precision" + ("" if levels is None else f"_{levels}")
     return metrics_of(frame, name, truth, score, policies, by, positive, undefined)
 
@@ -242,7 +242,7 @@ def average_precision_at_k(
     [('ink', 0.5), ('tea', 0.25)]
     """
     suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
-    suffix = suffixes[one_of("divisor", divisor, list(suffixes))]
+    suffix = suffixes[check_choice("divisor", divisor, list(suffixes))]
     names = [f"{name}{suffix}" for name in at_ranks("average_precision", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
+from frame_pr.frames.arguments import check_whole, is_whole, public, scalar, several
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import shown, warn
@@ -271,7 +271,7 @@ def _bins(bins: Any) -> Bins | None:
         return None
     wanted, value = "a whole number of bins, or a list of edges", scalar(bins)
     if is_whole(value):
-        return whole("bins", value, least=1)
+        return check_whole("bins", value, least=1)
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
     return [Threshold.parse(number("bins", edge)) for edge in several("bins", value, wanted)]

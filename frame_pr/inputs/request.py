@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, real, refuse_options, scalar
+from frame_pr.frames.arguments import check_choice, check_flag, check_real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
@@ -125,7 +125,7 @@ class Request:
     def prevalence(self) -> Any:
         """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
         share = self.policies.get("prevalence")
-        return float(real("prevalence", share)) if isinstance(scalar(share), (Real, Decimal)) else share
+        return float(check_real("prevalence", share)) if isinstance(scalar(share), (Real, Decimal)) else share
 
     @cached_property
     def single(self) -> dict[str, Column]:
@@ -235,9 +235,9 @@ def check_policies(policies: Policies) -> None:
     """Validate the values of options, and whether they go together."""
     for name, value in policies.items():
         if name in _CHOICES:
-            one_of(name, value, _CHOICES[name])
+            check_choice(name, value, _CHOICES[name])
         elif name in _FLAGS:
-            flag(name, value)
+            check_flag(name, value)
     refuse_options("a ranking", policies, TOGETHER)
     if "tie_break_descending" in policies and policies.get("tie_break") is None:
         raise ValueError(

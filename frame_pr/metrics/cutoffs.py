@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import whole
+from frame_pr.frames.arguments import check_whole
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Cutoff, hits_among
 from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
 from frame_pr.metrics.rates import Counts
@@ -55,7 +55,7 @@ class Rank(Cutoff):
     def of(cls, k: Any) -> Rank:
         """Validate a rank of the caller, which may be a share of the rows, such as "10%"."""
         if not (isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k)):
-            return cls(whole("k", k, least=1))
+            return cls(check_whole("k", k, least=1))
         try:
             return cls.parse(k)
         except ValueError as error:

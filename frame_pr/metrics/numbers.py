@@ -10,7 +10,7 @@ from math import inf, isinf
 from numbers import Integral
 from typing import Any
 
-from frame_pr.frames.arguments import real, several
+from frame_pr.frames.arguments import check_real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
@@ -38,7 +38,7 @@ def _length(values: Sized) -> int:
 
 def number(argument: str, value: Any) -> str:
     """Write a finite or infinite number as the shortest text that reads back as the same number."""
-    original, value = value, real(argument, value)
+    original, value = value, check_real(argument, value)
     if isinstance(value, Integral) and abs(int(value)) < 2**128:
         return str(int(value))
     try:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of, public
+from frame_pr.frames.arguments import check_choice, public
 from frame_pr.frames.columns import column_name, column_names
 from frame_pr.frames.kinds import Frame, kind_of, lazily
 from frame_pr.frames.messages import pluralize, shown
@@ -100,7 +100,7 @@ def explode_lists(
     >>> rows.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
     [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
     """
-    one_of("duplicates", duplicates, ("raise", "miss", "drop"))
+    check_choice("duplicates", duplicates, ("raise", "miss", "drop"))
     # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
     columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
     columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
