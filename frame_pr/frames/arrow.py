@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import date
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind, InMemory, is_stream, register_kind
-from frame_pr.frames.messages import first_line, shown
+from frame_pr.frames.messages import examples, first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,7 @@ class ArrowFrame(InMemory[Any]):
 
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         super().__init__(table, table.column_names, table.num_rows)
+        self.as_read: dict[str, pl.Series] = {}
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """Check that these columns exist, each of them once."""
@@ -44,16 +46,25 @@ class ArrowFrame(InMemory[Any]):
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Read only these columns."""
-        columns = {name: self.frame.column(name) for name in dict.fromkeys(items)}
-        return pl.DataFrame([_arrow_series(name, column) for name, column in columns.items()]).lazy()
+        for name in dict.fromkeys(items):
+            if name not in self.as_read:
+                self.as_read[name] = _arrow_series(name, self.frame.column(name))
+        return pl.DataFrame({name: self.as_read[name] for name in dict.fromkeys(items)}).lazy()
 
     def type_of(self, name: str) -> str:
         """Return the Arrow type of the column."""
         return str(self.frame.schema.field(name).type)[:100] if name in self.columns else ""
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Any:
-        """Return the collected result, with key columns cast to their types in the table."""
-        return _cast_fields(self.collect_result(table), [self.frame.schema.field(name) for name in keys])
+        """Return the collected result. Its keys are those of the first rows that have them."""
+        result = self.collect_result(table)
+        given = _arrow_table(result)
+        for name in keys:
+            own, place = self.frame.column(name), result.columns.index(name)
+            rows = _first_rows(self.as_read[name], result[name])
+            column = given.column(place).cast(own.type) if rows is None else own.take(rows.to_arrow())
+            given = given.set_column(place, self.frame.schema.field(name), column)
+        return given
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Any:
         """Return the caller's table with the collected new columns appended."""
@@ -82,6 +93,10 @@ def _cast_fields(result: pl.DataFrame, fields: Sequence[Any]) -> Any:
 
 def _arrow_series(name: str, column: Any) -> pl.Series:
     try:
+        if "dictionary" in str(column.type):
+            column = column.cast(column.type.value_type)
+        if "decimal256" in str(column.type):  # polars would panic, and its PanicException is not an Exception.
+            return pl.Series(name, column.cast("float64"))
         return pl.Series(name, column)
     except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
         raise TypeError(
@@ -123,6 +138,10 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         if sys.modules.get("pyarrow") is None and find_spec("pyarrow") is None:
             raise ImportError("pandas frames need pyarrow: python -m pip install 'frame-pr[pandas]'")
         super().__init__(frame, list(frame.columns), len(frame))
+        self.as_read: dict[str, pl.Series] = {}
+        """The columns as polars reads them, by their names as text."""
+        self.coded: dict[str, _Coded] = {}
+        """The columns whose values polars would change, together with those of other frames."""
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """Check that these columns exist and are not in the index."""
@@ -139,7 +158,59 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Read only these columns. Their names become text."""
-        return from_pandas(self.frame, list(dict.fromkeys(items))).lazy()
+        columns = list(dict.fromkeys(items))
+        refuse_repeated(self.frame, columns)
+        for column in columns:
+            if str(column) not in self.as_read:
+                self.as_read[str(column)] = _series(self.frame, column)
+        return pl.DataFrame({str(column): self.as_read[str(column)] for column in columns}).lazy()
+
+    def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
+        """Read columns as an Enum whose values polars would change; see `FrameKind`."""
+        for name in names:
+            if self.columns.count(name) != 1 or not _is_changed(self.frame[name]):
+                continue
+            frames = [self, *(other for other in others if name in other.columns)]
+            columns = [
+                frame.frame[name] if isinstance(frame, PandasFrame) else _objects(frame, name) for frame in frames
+            ]
+            try:
+                coded = _Coded.of(columns)
+            except (TypeError, NotImplementedError):  # Lists, which polars may have.
+                continue
+            start = 0
+            for frame, column in zip(frames, columns, strict=True):
+                of_frame = coded.codes.slice(start, len(column)).alias(str(name))
+                start += len(column)
+                if isinstance(frame, (PandasFrame, ArrowFrame)):
+                    frame.as_read[str(name)] = of_frame
+                if isinstance(frame, PandasFrame):
+                    frame.coded[str(name)] = coded
+
+    def recode(self, names: Sequence[Any], other: FrameKind[Any]) -> None:
+        """Read columns of another frame by the values of this one."""
+        import pandas as pd
+
+        for name in names:
+            if name in self.coded and isinstance(other, PandasFrame):
+                coded = self.coded[name]
+                places = pl.Series(pd.Index(coded.distinct).get_indexer(other.frame[name]), dtype=pl.Int64)
+                other.as_read[name] = coded.labels.gather(places.set(places < 0, None)).alias(name)
+
+    def label(self, name: str, value: Any) -> Any:
+        """Return a label as `read` has it."""
+        if not len(self.frame) and self.type_of(name) == "object":
+            return None  # There is no label to compare it with.
+        if name not in self.coded or value is None:
+            return value
+        texts, distinct = self.coded[name].labels.to_list(), list(self.coded[name].distinct)
+        equal = [i for i, label in enumerate(distinct) if label == value]
+        if not equal:
+            raise ValueError(
+                f"truth column {shown(name)} has no {shown(value)}, it holds {examples(distinct)}: positive= names one "
+                "of them"
+            )
+        return texts[next((i for i in equal if type(distinct[i]) is type(value)), equal[0])]
 
     def categories(self, name: str) -> Sequence[Any]:
         """Return the categories of a categorical column, given its name as text."""
@@ -153,14 +224,39 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         return next((str(dtype)[:100] for label, dtype in self.frame.dtypes.items() if str(label) == name), "")
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pd.DataFrame:
-        """Return the collected result, with key columns cast to their dtypes in the frame."""
-        return to_pandas(self.collect_result(table), keys, like=self.frame)
+        """Return the collected result. Its keys are those of the first rows that have them."""
+        import pandas as pd
+
+        result = self.collect_result(table)
+        labels = {str(label): label for label in self.columns if str(label) in keys}
+        columns = {
+            labels.get(name, name): self._own(result[name]) if name in labels else _pandas(result[name])
+            for name in result.columns
+        }
+        return pd.DataFrame(columns, copy=False)
+
+    def _own(self, column: pl.Series) -> pd.Series[Any]:
+        """Return the caller's values of a column of keys."""
+        import numpy as np
+
+        name = column.name
+        own = self.frame[next(label for label in self.columns if str(label) == name)]
+        if column.dtype.is_numeric() and isinstance(own.dtype, np.dtype) and own.dtype.kind in "iuf":
+            return _typed(column, own.dtype)
+        values, rows = own, _first_rows(self.as_read[name], column)
+        if rows is None and name in self.coded:
+            values = self.coded[name].values
+            rows = _first_rows(self.coded[name].codes, column)
+        if rows is None:  # A group of a frame of totals, or an edge of bins.
+            return _typed(column, own.dtype)
+        gathered: pd.Series[Any] = values.iloc[rows.to_numpy()].reset_index(drop=True)
+        return gathered
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pd.DataFrame:
         """Return the caller's frame, with its index, and the new columns appended."""
         import pandas as pd
 
-        columns = to_pandas(self.collect_columns(table, new), [], like=self.frame)
+        columns = _pandas_frame(self.collect_columns(table, new))
         return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pd.DataFrame:
@@ -169,7 +265,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
         made = self.collect_columns(table, ["row", *new])
         rows = _gather(self.frame, carried, made["row"])
-        return pd.concat([rows, to_pandas(made.drop("row"), [], like=self.frame)], axis=1)
+        return pd.concat([rows, _pandas_frame(made.drop("row"))], axis=1)
 
     def give_joined(
         self, other: FrameKind[pd.DataFrame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]
@@ -210,8 +306,87 @@ def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -
         raise
 
 
-def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
-    """Convert these columns of a pandas frame without the index. Their names become text."""
+def _first_rows(values: pl.Series, keys: pl.Series) -> pl.Series | None:
+    """Return the first row that has each of these keys; None if some key has no row."""
+    first = values.arg_unique()
+    rows = pl.DataFrame({"key": values.gather(first), "row": first})
+    found = keys.alias("key").to_frame().join(rows, on="key", how="left", nulls_equal=True, maintain_order="left")
+    return None if found["row"].null_count() else found["row"]
+
+
+def _is_changed(values: pd.Series[Any]) -> bool:
+    """Return whether polars would change the values of a column, or does not have their type."""
+    import numpy as np
+    import pandas as pd
+
+    dtype = values.dtype
+    if isinstance(dtype, (pd.CategoricalDtype, pd.PeriodDtype, pd.IntervalDtype)) or "decimal" in str(dtype):
+        return True
+    if dtype == np.dtype(object):
+        kind = pd.api.types.infer_dtype(values, skipna=True)
+        if kind in ("string", "empty", "boolean", "floating"):
+            return kind == "string" and not _is_unicode(values)
+        whole = kind == "integer" and all(-(2**63) <= value < 2**63 for value in values.dropna())
+        return not whole and not (kind == "date" and {*map(type, values.dropna())} == {date})
+    try:
+        pl.from_pandas(values.head(0))
+    except Exception:
+        return True
+    return False
+
+
+def _is_unicode(values: pd.Series[Any]) -> bool:
+    """Return whether no text has a surrogate, which UTF-8 lacks."""
+    try:
+        pl.from_pandas(values)
+    except (UnicodeError, ValueError, TypeError):
+        return False
+    return True
+
+
+def _objects(frame: FrameKind[Any], name: Any) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.Series(frame.read([name]).select(by_name(name)).collect().to_series().to_list(), dtype=object)
+
+
+class _Coded(NamedTuple):
+    """Values that polars does not have, as an Enum whose categories are their texts in the order of the values."""
+
+    values: pd.Series[Any]
+    codes: pl.Series
+    distinct: Sequence[Any]
+    labels: pl.Series
+    """The texts of the distinct values."""
+
+    @classmethod
+    def of(cls, columns: Sequence[pd.Series[Any]]) -> _Coded:
+        """Number all values of these columns."""
+        import pandas as pd
+
+        values = columns[0] if len(columns) == 1 else pd.concat(columns, ignore_index=True)
+        distinct: Any
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            codes, distinct = values.cat.codes.to_numpy(), values.cat.categories
+        else:
+            objects: Any = values.to_numpy() if values.dtype == object else values
+            try:
+                codes, distinct = pd.factorize(objects, sort=True)
+            except (TypeError, NotImplementedError):  # Values that have no order.
+                codes, distinct = pd.factorize(objects)
+        texts: dict[str, None] = {}
+        for value in distinct:
+            text = str(value).encode(errors="backslashreplace").decode()
+            while text in texts:  # 1 and "1" have one text.
+                text += f" ({type(value).__name__})"
+            texts[text] = None
+        labels = pl.Series(list(texts), dtype=pl.Enum(list(texts)))
+        places = pl.Series(codes, dtype=pl.Int64)
+        return cls(values, labels.gather(places.set(places < 0, None)), distinct, labels)
+
+
+def refuse_repeated(frame: pd.DataFrame, columns: Sequence[Hashable]) -> None:
+    """Check that no two columns have the same name as text."""
     labels: dict[str, list[Hashable]] = {}
     for label in frame.columns:
         labels.setdefault(str(label), []).append(label)
@@ -219,7 +394,6 @@ def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFram
         if len(same_label := labels[str(column)]) > 1:
             named = " and ".join(dict.fromkeys(map(repr, same_label)))
             raise ValueError(f"the frame has {len(same_label)} columns named {named}: rename them before the call")
-    return pl.DataFrame({str(column): _series(frame, column) for column in columns})
 
 
 def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
@@ -228,29 +402,17 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         # polars would panic, and its PanicException is not an Exception.
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
     try:
-        series = _with_extension(values).alias(str(column))
+        series = pl.from_pandas(_aligned(values)).alias(str(column))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow raises ValueError
         raise TypeError(_fault(values, error)) from None
     except NotImplementedError as error:
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: convert it") from error
     except ImportError as error:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
-    # polars reads an object column of only None as text.
-    return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
-
-
-def _with_extension(values: pd.Series[Any]) -> pl.Series:
-    """Convert a column. Make intervals and periods an extension type, as polars does by itself from 2.0 on."""
-    import pandas as pd
-
-    dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
-    if not isinstance(dtype, (pd.IntervalDtype, pd.PeriodDtype)):
-        return pl.from_pandas(_aligned(values))
-    import pyarrow as pa
-
-    array = pa.array(values.astype(dtype))
-    storage, metadata = pl.Series(array.storage), array.type.__arrow_ext_serialize__().decode()
-    return storage.ext.to(pl.Extension(array.type.extension_name, storage.dtype, metadata))
+    if values.dtype != object or series.null_count() < len(series):
+        return series
+    # polars reads an object column without values as text. Without rows, a number serves in all roles.
+    return series.cast(pl.Null) if len(series) else pl.Series(str(column), dtype=pl.Int64)
 
 
 def _aligned(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -282,61 +444,55 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
     return f"{name} ({dtype}) holds values of several types: convert it to one ({first_line(error)})"
 
 
+def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
+    """Convert these columns of a pandas frame without the index. Their names become text."""
+    return PandasFrame(frame).read(columns).collect()
+
+
 def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
-    """Return a result as a pandas frame, with the caller's names and dtypes for the key columns."""
+    """Return a result as a pandas frame, with the names and dtypes that its keys have in another one."""
     import pandas as pd
-    import pyarrow as pa
 
     labels = {str(label): label for label in like.columns if str(label) in keys}
-    dtypes = {name: like[label].dtype for name, label in labels.items()}
-    columns = {}
-    for name in result.columns:
-        # Drop the name: polars panics at a name with a NUL.
-        column, label, dtype = result[name].alias(""), labels.get(name, name), dtypes.get(name)
-        if dtype is None and _lost_in_floats(column):
-            dtype = pd.api.types.pandas_dtype(str(column.dtype))  # pandas spells its nullable integers as polars does
-        if dtype is None:
-            columns[label] = column.to_pandas()
-        elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
-            # pandas cannot cast another type to an ordered dictionary or to one with other codes, so build it.
-            columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
-        elif isinstance(dtype, pd.ArrowDtype) and column.dtype.is_nested():
-            # pandas would convert integers next to a null to floats, in lists and structs too.
-            arrow = pa.chunked_array([column.to_arrow().cast(dtype.pyarrow_dtype)])
-            columns[label] = pd.Series(pd.arrays.ArrowExtensionArray(arrow))
-        elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
-            # numpy has no integer null, so pandas would convert the integers to floats.
-            columns[label] = pd.Series(from_arrow(column.to_arrow()))
-        else:
-            columns[label] = column.to_pandas(date_as_object=True).astype(dtype)
-            if isinstance(dtype, pd.CategoricalDtype):
-                # pandas treats a dtype with the same categories in another order as equal, so set the order.
-                columns[label] = columns[label].cat.set_categories(dtype.categories)
-    frame = pd.DataFrame(columns, copy=False)
-    # pandas sorts a categorical by the order of its categories, not by text.
-    categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
-    if not all(categorical.is_monotonic_increasing for categorical in categories.values()):
-        codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
-        places = result.select(map(by_name, keys)).with_columns(codes)
-        places = places.select(pl.arg_sort_by(list(map(by_name, keys)), maintain_order=True))
-        frame = frame.take(places.to_series().to_numpy()).reset_index(drop=True)
-    return frame
+    columns = {
+        labels.get(column.name, column.name): _typed(column, like[labels[column.name]].dtype)
+        if column.name in labels
+        else _pandas(column)
+        for column in result
+    }
+    return pd.DataFrame(columns, copy=False)
 
 
-def _lost_in_floats(column: pl.Series) -> bool:
-    """Return whether numpy's conversion of integers with nulls to floats would change a value."""
-    if column.dtype not in (pl.Int64, pl.UInt64) or not column.null_count():
-        return False
-    back = column.cast(pl.Float64).cast(column.dtype, strict=False)
-    return not back.eq_missing(column).all()
+def _typed(column: pl.Series, dtype: Any) -> pd.Series[Any]:
+    """Return a column with this dtype of pandas."""
+    import pandas as pd
+
+    column = column.alias("")
+    if column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
+        # numpy has no integer null, so pandas would convert the integers to floats.
+        return pd.Series(from_arrow(column.to_arrow()))
+    column = column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+    return column.to_pandas(date_as_object=True).astype(dtype)
 
 
-def _dictionary(column: pl.Series, dtype: Any) -> Any:
-    import pyarrow as pa
+def _pandas_frame(table: pl.DataFrame) -> pd.DataFrame:
+    import pandas as pd
 
-    encoded = pa.array(column.to_list(), dtype.value_type).dictionary_encode()
-    indices = encoded.indices.cast(dtype.index_type)
-    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=dtype.ordered)
+    return pd.DataFrame({column.name: _pandas(column) for column in table}, copy=False)
+
+
+def _pandas(column: pl.Series) -> pd.Series[Any]:
+    """Return a column as pandas has it: as a nullable integer where floats would change one next to a null."""
+    import pandas as pd
+
+    column = column.alias("")  # polars panics at a name with a NUL.
+    if column.dtype in (pl.Int64, pl.UInt64) and column.null_count():
+        back = column.cast(pl.Float64).cast(column.dtype, strict=False)
+        if not back.eq_missing(column).all():
+            # pandas spells its nullable integers as polars does.
+            dtype: Any = pd.api.types.pandas_dtype(str(column.dtype))
+            return pd.Series(dtype.__from_arrow__(column.to_arrow()))
+    return column.to_pandas(date_as_object=True)
 
 
 # streams --------------------------------------------------------------------------------------------------------------

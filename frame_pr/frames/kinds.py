@@ -79,6 +79,20 @@ class FrameKind(ABC, Generic[Frame]):
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns and with the root columns of expressions among the items."""
 
+    def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
+        """Prepare columns that tell rows apart, such as keys, for `read`.
+
+        Values that polars would change or does not have become an Enum, of equal texts for equal values of this frame
+        and the other ones.
+        """
+
+    def recode(self, names: Sequence[Any], other: FrameKind[Any]) -> None:
+        """Prepare columns of another frame for `read`, whose values are numbered as those of this frame are."""
+
+    def label(self, name: str, value: Any) -> Any:
+        """Return a label of a column as `read` has it."""
+        return value
+
     def categories(self, name: str) -> Sequence[Any]:
         """Return the labels that a column declares in its dtype, whether rows have them or not."""
         return ()

@@ -160,6 +160,21 @@ class Request:
         """Return all columns."""
         return [column for columns in self.arguments.values() for column in columns]
 
+    def codes(self) -> list[Column]:
+        """Return the columns that tell rows apart, by which they are grouped or ordered; labels, too, if one is named.
+
+        Values that polars does not have may be numbered there.
+        """
+        single = [self.single[name] for name in ("tie_break", "cluster") if name in self.single]
+        labels = [self.truth] if self.positive is not None else []
+        return [item for item in (*self.keys, *single, *labels) if not isinstance(item, pl.Expr)]
+
+    def frames(self) -> dict[str, Any]:
+        """Return the frames of known totals, and of prevalences, by the option."""
+        given = {**self.totals, "prevalence": self.prevalence}
+        no_frame = (str, float, pl.Expr, type(None))
+        return {name: frame for name, frame in given.items() if not isinstance(frame, no_frame)}
+
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
         """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
         request = replace(self, use=use, numbers_read=frozenset(numbers_read))

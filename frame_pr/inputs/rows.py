@@ -163,8 +163,8 @@ def rows_of(
     keys, scores = list(selection.keys), list(selection.scores)
     key_names = {name: column for column, name in selection.keys.items()}
     total_frames = {
-        name: totals_frame(total, name, key_names, selection.schema)
-        for name, total in request.totals.items()
+        name: totals_frame(selection.frames[name], name, key_names, selection.schema)
+        for name in request.totals
         if name not in selection.others
     }
     data = selection.data
@@ -275,7 +275,7 @@ def _weights_of_prevalence(
         share = totals_in_rows(rows, name, selection.others[name], dtype, typed=shares_of_positives)
     elif not isinstance(share, float):
         key_names = {name: column for column, name in selection.keys.items()}
-        table = totals_frame(share, name, key_names, selection.schema)
+        table = totals_frame(selection.frames[name], name, key_names, selection.schema)
         share = totals_in_frame(table, groups, len(selection.scores), dtype, shares_of_positives)
     return class_weights(class_counts(rows, has_counts="count" in selection.others, drops=drops), share)
 

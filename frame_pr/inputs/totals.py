@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import FrameKind, find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
 from frame_pr.inputs.keys import Groups
 from frame_pr.inputs.request import TOTAL_POLICIES
@@ -72,8 +72,8 @@ class FrameOfTotals(NamedTuple):
 
 
 def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
-    """Read a frame of totals. `keys`: the caller's names of the keys, with ours."""
-    kind = find_kind(frame)
+    """Read a frame of totals, or its kind. `keys`: the caller's names of the keys, with ours."""
+    kind = frame if isinstance(frame, FrameKind) else find_kind(frame)
     if kind is None:
         raise TypeError(
             f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "

@@ -17,7 +17,7 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import columns_read, warn_of_tally, warn_of_values
@@ -39,6 +39,8 @@ class Selection(NamedTuple, Generic[Frame]):
     """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`, `total_rows`."""
     several: bool
     """Whether the scores are systems, even if there is only one."""
+    frames: dict[str, FrameKind[Any] | None]
+    """The frames of known totals and of prevalences, by the option."""
 
     @property
     def schema(self) -> pl.Schema:
@@ -54,6 +56,8 @@ def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selectio
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
     refuse_repeats(request.parts())
+    frames = {name: find_kind(frame) for name, frame in request.frames().items()}
+    kind.code_keys(request.codes(), [other for other in frames.values() if other is not None])
     source = kind.read(request.columns())
     by, _, of_scores, *_ = named_columns
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
@@ -86,6 +90,7 @@ def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selectio
         scores={str(i): name for i, name in enumerate(scores)},
         others={name: column for name, (column, _) in single.items()},
         several=several,
+        frames=frames,
     )
 
 
@@ -109,8 +114,8 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     """Check the columns, and return the expressions of the canonical columns."""
-    schema, positive = selection.schema, request.positive
-    truth = selection.others["truth"]
+    schema, truth = selection.schema, selection.others["truth"]
+    positive = selection.kind.label(truth, request.positive)
     type_of = selection.kind.type_of
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     shown_labels = selection.data["truth"] if selection.data.height else None
@@ -143,7 +148,8 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
 
 def _check_values(selection: Selection[Any], request: Request, labels: Mapping[str, object]) -> None:
     """Check the values of the columns. `labels`: the positive label of each column of predictions."""
-    data, schema, positive, truth = selection.data, selection.schema, request.positive, selection.others["truth"]
+    data, schema, truth = selection.data, selection.schema, selection.others["truth"]
+    positive = selection.kind.label(truth, request.positive)
     categories = {name: selection.kind.categories(name) for name in (truth, *selection.scores.values())}
     counts = data["count"] if "count" in selection.others else None
     if counts is not None:

@@ -147,7 +147,7 @@ def _aggregate_rows(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     for cutoff in metric_plan.thresholds.values():
         reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
         aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
-    sums = aggregate_blocks(table, aggregates, rows.groups).sort("group")
+    sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
     return with_totals(sums, rows.totals)
 
 
@@ -224,11 +224,13 @@ def aggregate_blocks(
     table: pl.LazyFrame,
     aggregates: Aggregates,
     groups: int | None = None,
+    *,
+    in_order: bool = True,
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
     # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
     table = table.select("group", **{name: record.kind.value(record.over) for name, record in aggregates.items()})
-    return per_group(table, aggregates, groups)
+    return per_group(table, aggregates, groups, in_order=in_order)
 
 
 def per_group(
@@ -236,16 +238,18 @@ def per_group(
     aggregates: Aggregates,
     groups: int | None,
     prefix: str = "",
+    *,
+    in_order: bool = True,
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over columns with a prefix.
 
     The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of groups if groups
-    without rows count too.
+    without rows count too. `in_order`: whether the table is sorted by the groups.
     """
     parts = {}
     for name, record in aggregates.items():
         column, kind = pl.col(prefix + name), record.kind
-        parts[name] = getattr(column.implode().list if kind.in_lists else column, kind.aggregation)()
+        parts[name] = getattr(column.implode().list if kind.in_lists and in_order else column, kind.aggregation)()
     table = table.group_by("group", maintain_order=True).agg(**parts)
     if groups is None:
         return table

@@ -44,30 +44,20 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     """
     if find_kind(frame) is None:
         raise TypeError(f"{expectation}, got {kind_of_value(frame)}{path_advice(frame)}")
-    kind = kind_of(_labelled(frame))
+    kind = kind_of(frame)
     names = list(map(str, kind.columns))
     for name, advice in columns.items():
         if advice and name not in names:
             raise ValueError(f"{expectation}, and this one has no column {name!r}; {advice}")
     available = [name for name in columns if name in names]
     end = min(names.index(name) for name in (*available, *first) if name in names)
+    kind.code_keys(kind.columns[:end])
     keys, table = names[:end], kind.read(kind.columns).collect()
     # polars sorts an Enum by the order of its categories, as pandas does, and a Categorical by text.
     categories = {name: kind.categories(name) for name in keys if table.schema[name] == pl.Categorical}
     table = table.cast({name: pl.Enum(labels) for name, labels in categories.items() if labels})
     key_columns = {f"key {i}": by_name(name) for i, name in enumerate(keys)}
     return Result(keys, table.select(**key_columns, **{name: by_name(name) for name in available}))
-
-
-def _labelled(frame: Any) -> Any:
-    """Return a pandas frame with ordered labels in place of periods and intervals, which polars does not have."""
-    if not hasattr(frame, "iloc"):
-        return frame
-    for name, dtype in frame.dtypes.items():
-        kind = str(getattr(getattr(dtype, "categories", None), "dtype", dtype))
-        if isinstance(name, str) and kind.startswith(("period", "interval")):
-            frame = frame.assign(**{name: frame[name].astype("category").cat.rename_categories(str)})
-    return frame
 
 
 class MetricValues(NamedTuple):

@@ -124,6 +124,7 @@ def _read_metrics(
     kind = kind_of(frame)
     kind.refuse_missing(keys, "by")
     kind.refuse_missing(names, "metrics")
+    kind.code_keys(keys)
     source = kind.read([*keys, *names])
     schema = source.collect_schema()
     for name in names:

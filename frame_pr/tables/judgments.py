@@ -128,6 +128,8 @@ def _join(
     `groups`: the keys of which the run keeps only values that the judgments have.
     """
     # Use our own names, because the join derives names from those of its columns.
+    run.code_keys(on_names, [judgments])
+    run.code_keys(by_names)
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
     by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
     left, run_columns = _joinable(run, by | on, [*by_names, *on_names], "run")
