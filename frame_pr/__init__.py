@@ -9,6 +9,7 @@ from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.confusion import confusion, confusion_matrix
 from frame_pr.functions.curves import curve, gains_table, with_curve
 from frame_pr.functions.evaluation import evaluate, with_metrics
+from frame_pr.functions.metric_list import metrics
 from frame_pr.functions.single_metrics import (
     average_precision,
     average_precision_at_k,
@@ -58,6 +59,7 @@ __all__ = [
     "interpolated_average_precision",
     "intervals",
     "join_judgments",
+    "metrics",
     "ndcg",
     "partitioned",
     "plot",
@@ -87,9 +89,9 @@ Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
 
 {methods_by_subject()}
 
-Files: read_trec_run and read_trec_qrels. Frames larger than memory: partitioned. Types: Policies (options), PR and
-ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or frame_pr.dask. show_versions prints the
-versions. help(frame_pr.evaluate) has the arguments and examples of a function.
+Names of metrics: metrics. Files: read_trec_run and read_trec_qrels. Frames larger than memory: partitioned. Types:
+Policies (options), PR and ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or
+frame_pr.dask. show_versions prints the versions. help(frame_pr.evaluate) has the arguments and examples of a function.
 """
 __version__: str
 

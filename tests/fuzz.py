@@ -598,7 +598,7 @@ def check_thresholds(drawn: tuple[Call, pl.DataFrame, bool]) -> int:
         frame = frame.to_pandas(use_pyarrow_extension_array=True)
         given = given if is_column else table.to_pandas(use_pyarrow_extension_array=True)
     frame = frame.lazy() if call.way == "lazy" else frame
-    found = fp.confusion(frame, "y", call.score, threshold=given, **call.options)
+    found = fp.confusion(frame, "y", call.score, threshold=given, **call.options, rates="all")
     result = pl.from_pandas(found) if call.way == "pandas" else found.lazy().collect()
     rows = {tuple(plain(row[key]) for key in call.keys): row for row in result.to_dicts()}
     assert {*rows} == {*groups}

@@ -53,9 +53,14 @@ def test_the_order_of_the_rows_changes_nothing(data, random):
     order = list(range(data.height))
     random.shuffle(order)
     assert_same(metrics_of(data[order]), metrics_of(data))
-    assert_same(data[order].pr.curve("relevant", "score", by="q"), data.pr.curve("relevant", "score", by="q"))
-    beside = data.with_row_index().pr.with_curve("relevant", "score", by="q")
-    assert_same(data.with_row_index()[order].pr.with_curve("relevant", "score", by="q").sort("index"), beside)
+    assert_same(
+        data[order].pr.curve("relevant", "score", by="q", rates="all"),
+        data.pr.curve("relevant", "score", by="q", rates="all"),
+    )
+    beside = data.with_row_index().pr.with_curve("relevant", "score", by="q", rates="all")
+    assert_same(
+        data.with_row_index()[order].pr.with_curve("relevant", "score", by="q", rates="all").sort("index"), beside
+    )
 
 
 @settings(max_examples=8)  # all metrics each
@@ -77,7 +82,7 @@ def test_only_the_order_of_the_scores_matters(data):
     # And the thresholds are those scores.
     for name in THRESHOLDS:
         assert [one if one is None else back[one] for one in found[name].to_list()] == expected[name].to_list()
-    curves = [one.pr.curve("relevant", "score", by="q").drop("threshold") for one in (ranks, data)]
+    curves = [one.pr.curve("relevant", "score", by="q", rates="all").drop("threshold") for one in (ranks, data)]
     assert_same(*curves)
 
 
@@ -136,7 +141,7 @@ def test_no_positives_and_only_positives(data):
 
 @given(FRAMES)
 def test_the_curve(data):
-    curve = data.pr.curve("relevant", "score", by="q")
+    curve = data.pr.curve("relevant", "score", by="q", rates="all")
     assert curve["q"].is_sorted()
     for (q,), part in curve.partition_by("q", as_dict=True).items():
         rows = data.filter(q=q)

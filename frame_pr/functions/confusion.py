@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import check_choice, filling, public, refuse_both
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import pluralize, shown
-from frame_pr.functions.evaluation import averaged, means_for
+from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.rows import on_rows, rows_of
@@ -31,13 +31,15 @@ from frame_pr.inputs.values import (
     warn_of_no_common_label,
 )
 from frame_pr.inputs.weights import check_weights
-from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Means, Statistic
+from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import each, read_decimal, read_number
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of, ratio
 
+COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
+"""The counts and rates of `confusion` after the cutoff."""
 _MOST = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
@@ -50,6 +52,7 @@ def confusion(
     threshold: float | Sequence[float] | Column | Any = None,
     k: int | str | Sequence[int | str] | None = None,
     prediction: Column | None = None,
+    rates: str | Sequence[str] = (),
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     statistics: Statistic | str | Sequence[Statistic | str] = "mean",
@@ -57,7 +60,7 @@ def confusion(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute the confusion matrix at a threshold, at a cutoff or for predicted classes, and all of its rates.
+    """Compute the confusion matrix and its rates at a threshold, at a cutoff or for predicted classes.
 
     At a threshold and for predicted classes, the function needs one aggregation and no ranking.
 
@@ -74,13 +77,16 @@ def confusion(
         Rows with at least this score, or with `ascending` at most this score, are predicted positive. Several
         thresholds give a row each, with a key column `threshold`. For a threshold per group, pass a column that is
         constant in the group, or a frame with the columns of `by` and one more, such as a result of `evaluate`. The
-        result then has a column `threshold`. Where it is null, all values but the prevalence are null.
+        name of a metric, such as "threshold@precision=0.9", is the threshold of each group. Where a threshold is null,
+        all values but the prevalence are null.
     k : int, str or list of these; optional
         The first k rows are predicted positive. In a smaller group, the missing rows count as misses. Or a share of the
         rows of the group, such as "10%", rounded up.
     prediction : str or polars expression, optional
         Predicted class, instead of a score. True means predicted positive, and so does 1 if `truth` does not hold
         numbers. Other values are labels, as in `truth`, together with `positive`.
+    rates : str or list of str
+        More columns: rates such as "fpr", "mcc" or "f0.5". "all": all rates of the confusion matrix.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
@@ -104,12 +110,10 @@ def confusion(
     Returns
     -------
     Frame of the same kind
-        The keys, with `threshold` where several or one for each group are given, or with `share` (Float64) where
-        several shares of the rows are, then `k, tp, fp, fn, tn` (Int64; at a
-        rank all but `k` are Float64, as a block of equal scores may be shared; with weights see `Policies`) and
-        `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
-        prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
-        whose threshold is null is among the undefined.
+        The keys and the cutoff: `threshold`, or `k` (after `share` where several shares of the rows are given). Then
+        `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may be shared; with weights see
+        `Policies`), `precision, recall, f1` and the `rates` (Float64; null where a denominator is 0). With
+        `mean_over`, what `evaluate` gives of them; a group whose threshold is null is among the undefined.
 
     Raises
     ------
@@ -137,20 +141,21 @@ def confusion(
     >>> import frame_pr as fp
     >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
     >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
-    >>> at = fp.confusion(run, "relevant", "score", threshold=3, by="query")
-    >>> at.select("query", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
+    >>> fp.confusion(run, "relevant", "score", threshold=3, by="query").drop("recall")
     shape: (2, 8)
-    ┌───────┬─────┬─────┬─────┬─────┬───────────┬────────┬─────┐
-    │ query ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ recall ┆ f1  │
-    │ ---   ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ ---    ┆ --- │
-    │ str   ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64    ┆ f64 │
-    ╞═══════╪═════╪═════╪═════╪═════╪═══════════╪════════╪═════╡
-    │ ink   ┆ 2   ┆ 1   ┆ 0   ┆ 0   ┆ 0.666667  ┆ 1.0    ┆ 0.8 │
-    │ tea   ┆ 0   ┆ 1   ┆ 2   ┆ 0   ┆ 0.0       ┆ 0.0    ┆ 0.0 │
-    └───────┴─────┴─────┴─────┴─────┴───────────┴────────┴─────┘
-    >>> several = fp.confusion(run, "relevant", "score", threshold=[3, 5])
-    >>> several.select("threshold", "k", "tp").rows()
-    [(3, 4, 2), (5, 2, 1)]
+    ┌───────┬───────────┬─────┬─────┬─────┬─────┬───────────┬─────┐
+    │ query ┆ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ f1  │
+    │ ---   ┆ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ --- │
+    │ str   ┆ i64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64 │
+    ╞═══════╪═══════════╪═════╪═════╪═════╪═════╪═══════════╪═════╡
+    │ ink   ┆ 3         ┆ 2   ┆ 1   ┆ 0   ┆ 0   ┆ 0.666667  ┆ 0.8 │
+    │ tea   ┆ 3         ┆ 0   ┆ 1   ┆ 2   ┆ 0   ┆ 0.0       ┆ 0.0 │
+    └───────┴───────────┴─────┴─────┴─────┴─────┴───────────┴─────┘
+    >>> best = fp.confusion(
+    ...     run, "relevant", "score", threshold="threshold@max_f1", rates="mcc", by="query"
+    ... )
+    >>> best.select("query", "threshold", "tp", "mcc").rows()
+    [('ink', 4, 2, None), ('tea', 1, 2, None)]
     """
     if score is not None and threshold is k is prediction is None:
         raise ValueError(
@@ -166,6 +171,11 @@ def confusion(
     if prediction is not None:
         refuse_several("prediction", prediction)
     undefined, means = filling("undefined", undefined), means_for(mean_over, statistics)
+    columns, by = columns_of_rates(rates, COLUMNS, CONFUSION), keys_of_means(by, mean_over)
+    if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
+        kind = find_kind(frame)
+        if is_metric(threshold) and (kind is None or threshold not in kind.columns):
+            threshold = metrics_of(frame, threshold, truth, score, policies, by, positive)
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
@@ -175,9 +185,12 @@ def confusion(
     thresholds = [] if by_group else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
     number = scalar(k if threshold is None else threshold)
-    several = not by_group and isinstance(number, Iterable) and not isinstance(number, str)
-    key = [_key(cutoffs[0])] if several else []
-    tables = _Tables(cutoffs, key, threshold if by_group else None, means, undefined)
+    several = isinstance(number, Iterable) and not isinstance(number, str)
+    key = [] if by_group or prediction is not None else [_key(cutoffs[0])]
+    if key == ["share"] and not several:
+        key = []  # The k of each group says which rows these are.
+    columns = list(dict.fromkeys(["k", *columns])) if k is not None else columns
+    tables = _Tables(cutoffs, key, columns, threshold if by_group else None, means, undefined)
     return on_rows(frame, request.used_as(use), partial(_confusion, tables=tables))
 
 
@@ -186,7 +199,9 @@ class _Tables(NamedTuple):
 
     cutoffs: Sequence[Rank | Threshold]
     key: Sequence[str]
-    """The column that tells several cutoffs apart."""
+    """The column of the cutoff, if all groups have the same."""
+    columns: Sequence[str]
+    """The counts and rates."""
     threshold: Any
     """The threshold of each group, as a column or a frame, if groups have their own."""
     means: Means | None
@@ -195,25 +210,25 @@ class _Tables(NamedTuple):
 
 def _confusion(frame: Frame, request: Request, tables: _Tables) -> Frame:
     """Compute what `confusion` returns."""
-    cutoffs, key, threshold, means, undefined = tables
+    cutoffs, key, wanted, threshold, means, undefined = tables
     rows, output = rows_of(frame, request, all_groups=True)
-    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in rates.CONFUSION]
+    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in wanted]
     metrics = dict(zip(names, names, strict=True))
     named = metrics if means is None else means.columns(metrics)
     totals = [name for name in named if name not in metrics]
     rows, defined = (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
-    table = _rows_of_cutoffs(values(rows, named, undefined), cutoffs, totals, several=bool(key))
+    table = _rows_of_cutoffs(values(rows, named, undefined), tables, totals)
     if defined is not None:
         # Where the threshold of a group is null, the counts are null too.
         table = table.join(defined, on="group", how="left", maintain_order="left")
-        at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
+        at_threshold = pl.col(name for name in wanted if not rate_of(name).of_group)
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     by_group = defined is not None
     if means is None:
-        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
+        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *wanted])))
     nullable = plan_for(rows, names, undefined).undefinable()
-    undefinable = [metric for metric in rates.CONFUSION if by_group or f"{metric}@{cutoffs[0]}" in nullable]
-    columns = [name for name in (*rates.CONFUSION, *totals) if name not in key]
+    undefinable = [metric for metric in wanted if by_group or f"{metric}@{cutoffs[0]}" in nullable]
+    columns = [name for name in (*wanted, *totals) if name not in key]
     return averaged(output, table, columns, undefinable, means, key)
 
 
@@ -237,15 +252,14 @@ def _key(cutoff: Rank | Threshold) -> str:
     return "share" if isinstance(cutoff.k, Fraction) else "k"
 
 
-def _rows_of_cutoffs(
-    table: pl.LazyFrame, cutoffs: Sequence[Rank | Threshold], totals: Sequence[str], *, several: bool
-) -> pl.LazyFrame:
+def _rows_of_cutoffs(table: pl.LazyFrame, tables: _Tables, totals: Sequence[str]) -> pl.LazyFrame:
     """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side.
 
     `totals`: further columns, which weight the groups.
     """
-    rows = [{metric: pl.col(f"{metric}@{cutoff}") for metric in rates.CONFUSION} for cutoff in cutoffs]
-    if not several:
+    cutoffs = tables.cutoffs
+    rows = [{metric: pl.col(f"{metric}@{cutoff}") for metric in tables.columns} for cutoff in cutoffs]
+    if not tables.key:
         return table.select("group", *totals, **rows[0])
     for cutoff, row in zip(cutoffs, rows, strict=True):
         if isinstance(cutoff, Rank) and isinstance(cutoff.k, Fraction):

@@ -9,10 +9,11 @@ from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_text, check_whole, is_whole, names_of, public
+from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
 from frame_pr.frames.columns import refuse_existing, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
+from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.rows import Rows, on_rows, rows_of
@@ -20,24 +21,15 @@ from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
-from frame_pr.metrics.rates import rate_of, ratio
+from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of, ratio
 from frame_pr.ranking.block_numbers import numbered_rows
 from frame_pr.ranking.blocks import blocks_of, running_columns
 from frame_pr.ranking.sorting import PackedRows, ends, starts
 
-CURVE_COLUMNS = (
-    "threshold",
-    "k",
-    "tp",
-    "fp",
-    "fn",
-    "tn",
-    "precision",
-    "recall",
-    "recall_step",
-    "interpolated_precision",
-)
-
+CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
+"""The columns of a curve."""
+ALL_COLUMNS = tuple(dict.fromkeys((*CURVE_COLUMNS, "recall_step", "interpolated_precision", *CONFUSION_AT_CUTOFF)))
+"""Those of a curve with `rates="all"`."""
 _TOTALS = ("positives", "rows")
 _COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
 
@@ -49,6 +41,7 @@ def curve(
     score: Columns,
     *,
     rates: str | Sequence[str] = (),
+    metrics: Metrics = (),
     points: int | None = None,
     by: Columns | None = None,
     positive: object = None,
@@ -57,9 +50,10 @@ def curve(
     """Compute the precision-recall curve: one row per distinct score, best score first.
 
     The rows with at least the score of a threshold are predicted positive; with `ascending`, the rows with at most this
-    score. `recall_step` is the recall that a threshold adds, so `(precision * recall_step).sum()` is the average
-    precision. `interpolated_precision` is the maximum precision at this or a later threshold. The curve has no invented
-    point (recall 0, precision 1). If `ties` or `tie_break` rank equal scores, each scored row has a row of its own.
+    score. The curve has no invented point (recall 0, precision 1). With `rates="all"` it also has `recall_step`, the
+    recall that a threshold adds, so `(precision * recall_step).sum()` is the average precision, and
+    `interpolated_precision`, the maximum precision at this or a later threshold. If `ties` or `tie_break` rank equal
+    scores, each scored row has a row of its own.
 
     Parameters
     ----------
@@ -71,7 +65,10 @@ def curve(
         Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
         `by`.
     rates : str or list of str
-        Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
+        More columns: rates such as "fpr", "f1" or "mcc", counts such as "fp", `recall_step` and
+        `interpolated_precision`. "all": all of them.
+    metrics : str or list of str, or dict of new name and metric
+        Metrics of the group to add as columns, such as "average_precision".
     points : int, optional
         Fewer rows of the same curve: the first, the last, and the highest threshold at which each of so many levels of
         recall, from 0 to 1, is reached. `recall_step` stays that of the whole curve.
@@ -86,14 +83,14 @@ def curve(
     Returns
     -------
     Frame of the same kind
-        The keys, then `threshold` (of the dtype of the score, of several scores their common one), `k, tp, fp, fn, tn`
-        (Int64; with weights see `Policies`), `precision, recall, recall_step, interpolated_precision` (Float64) and the
-        `rates`. Recall is null in a group without positives.
+        The keys, then `threshold` (of the dtype of the score, of several scores their common one), `k, tp` (Int64; with
+        weights see `Policies`), `precision, recall` (Float64), the `rates` and the `metrics`. Recall is null in a group
+        without positives.
 
     Raises
     ------
     ValueError, TypeError
-        A figure is unknown; a column is missing, given twice, of the wrong type, or has missing values.
+        A rate is unknown; a column is missing, given twice, of the wrong type, or has missing values.
 
     See Also
     --------
@@ -110,8 +107,7 @@ def curve(
     >>> import frame_pr as fp
     >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
     >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
-    >>> points = fp.curve(run, "relevant", "score", by="query")
-    >>> points.select("query", "threshold", "k", "tp", "precision", "recall")
+    >>> fp.curve(run, "relevant", "score", by="query")
     shape: (6, 6)
     ┌───────┬───────────┬─────┬─────┬───────────┬────────┐
     │ query ┆ threshold ┆ k   ┆ tp  ┆ precision ┆ recall │
@@ -126,15 +122,32 @@ def curve(
     │ tea   ┆ 1         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
-    columns = [*CURVE_COLUMNS, *_others(rates)]
+    columns = columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)
+    named = _metrics(metrics, truth, score, columns)
     levels = None if points is None else check_whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
-    return on_rows(frame, request, partial(_curve, columns=columns, levels=levels))
+    return on_rows(frame, request, partial(_curve, columns=columns, levels=levels, named=named))
 
 
-def _curve(frame: Frame, request: Request, columns: Sequence[str], levels: int | None) -> Frame:
+def _curve(
+    frame: Frame, request: Request, columns: Sequence[str], levels: int | None, named: Mapping[str, str]
+) -> Frame:
     rows, output = rows_of(frame, request)
-    return output.result(curve_table(rows, columns, levels), columns)
+    table = curve_table(rows, columns, levels)
+    if named:
+        table = table.join(values(rows, named), on="group", how="left", maintain_order="left")
+    return output.result(table, [*columns, *named])
+
+
+def _metrics(metrics: Metrics, truth: Column, score: Columns, columns: Sequence[str]) -> dict[str, str]:
+    """Return the metrics of the group that a curve has as further columns."""
+    if isinstance(metrics, (tuple, list)) and not metrics:
+        return {}
+    named = metrics_named(metrics, truth, score)
+    for name in named:
+        if name in columns:
+            raise ValueError(f"metrics: {shown(name)} is a column of the curve already: give the metric another name")
+    return named
 
 
 @public(REFUSED["with_curve"])
@@ -144,6 +157,7 @@ def with_curve(
     score: Column,
     *,
     rates: str | Sequence[str] = (),
+    metrics: Metrics = (),
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
@@ -162,7 +176,10 @@ def with_curve(
     score : str or polars expression
         Higher scores rank first, unless `ascending`.
     rates : str or list of str
-        Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
+        More columns: rates such as "fpr", "f1" or "mcc", counts such as "fp", `recall_step` and
+        `interpolated_precision`. "all": all of them.
+    metrics : str or list of str, or dict of new name and metric
+        Metrics of the group to add as columns, such as "average_precision".
     prefix : str
         Prefix of the names of the new columns.
     by : str, polars expression or selector, or several; optional
@@ -195,31 +212,33 @@ def with_curve(
     >>> import frame_pr as fp
     >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
     >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
-    >>> rows = fp.with_curve(run, "relevant", "score", by="query")
-    >>> rows.select("query", "relevant", "score", "k", "precision", "recall")
-    shape: (6, 6)
-    ┌───────┬──────────┬───────┬─────┬───────────┬────────┐
-    │ query ┆ relevant ┆ score ┆ k   ┆ precision ┆ recall │
-    │ ---   ┆ ---      ┆ ---   ┆ --- ┆ ---       ┆ ---    │
-    │ str   ┆ i64      ┆ i64   ┆ i64 ┆ f64       ┆ f64    │
-    ╞═══════╪══════════╪═══════╪═════╪═══════════╪════════╡
-    │ ink   ┆ 1        ┆ 6     ┆ 1   ┆ 1.0       ┆ 0.5    │
-    │ ink   ┆ 0        ┆ 5     ┆ 2   ┆ 0.5       ┆ 0.5    │
-    │ ink   ┆ 1        ┆ 4     ┆ 3   ┆ 0.666667  ┆ 1.0    │
-    │ tea   ┆ 0        ┆ 3     ┆ 1   ┆ 0.0       ┆ 0.0    │
-    │ tea   ┆ 1        ┆ 2     ┆ 2   ┆ 0.5       ┆ 0.5    │
-    │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 0.666667  ┆ 1.0    │
-    └───────┴──────────┴───────┴─────┴───────────┴────────┘
+    >>> fp.with_curve(run, "relevant", "score", by="query")
+    shape: (6, 7)
+    ┌───────┬──────────┬───────┬─────┬─────┬───────────┬────────┐
+    │ query ┆ relevant ┆ score ┆ k   ┆ tp  ┆ precision ┆ recall │
+    │ ---   ┆ ---      ┆ ---   ┆ --- ┆ --- ┆ ---       ┆ ---    │
+    │ str   ┆ i64      ┆ i64   ┆ i64 ┆ i64 ┆ f64       ┆ f64    │
+    ╞═══════╪══════════╪═══════╪═════╪═════╪═══════════╪════════╡
+    │ ink   ┆ 1        ┆ 6     ┆ 1   ┆ 1   ┆ 1.0       ┆ 0.5    │
+    │ ink   ┆ 0        ┆ 5     ┆ 2   ┆ 1   ┆ 0.5       ┆ 0.5    │
+    │ ink   ┆ 1        ┆ 4     ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
+    │ tea   ┆ 0        ┆ 3     ┆ 1   ┆ 0   ┆ 0.0       ┆ 0.0    │
+    │ tea   ┆ 1        ┆ 2     ┆ 2   ┆ 1   ┆ 0.5       ┆ 0.5    │
+    │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
+    └───────┴──────────┴───────┴─────┴─────┴───────────┴────────┘
     """
-    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(rates)], check_text("prefix", prefix)
+    columns, new_prefix = columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)[1:], check_text("prefix", prefix)
+    named = _metrics(metrics, truth, score, columns)
     request = request_of(truth, score, by, positive, policies)
-    return on_rows(frame, request, partial(_with_curve, columns=columns, prefix=new_prefix), carry=True)
+    append = partial(_with_curve, columns=columns, named=named, prefix=new_prefix)
+    return on_rows(frame, request, append, carry=True)
 
 
-def _with_curve(frame: Frame, request: Request, columns: Sequence[str], prefix: str) -> Frame:
+def _with_curve(frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str) -> Frame:
     rows, output = rows_of(frame, request, carry=True)
-    refuse_existing({prefix + name: None for name in columns}, output.kind.columns)
-    return output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
+    refuse_existing({prefix + name: None for name in (*columns, *named)}, output.kind.columns)
+    result = output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
+    return append_metrics(result, request, named, prefix, None) if named else result
 
 
 def _columns_of_blocks(
@@ -232,25 +251,14 @@ def _columns_of_blocks(
     del ranked
     # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
     last = "interpolated_precision"
-    read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
-    counts = blocks.select("group", *sorted(read)).collect(engine=engine)
+    read = {name for formula in formulas.values() for name in formula.meta.root_names()}
+    counts = blocks.select("group", *sorted(read - {last})).collect(engine=engine)
     del blocks
+    if last not in read:
+        return [*counts.drop("group")], formulas, [numbers]
     largest = running_columns(in_ranges=False)[last].alias(last)
     maximum = counts.lazy().select(largest).collect(engine=engine)
     return [*counts.drop("group"), *maximum], formulas, [numbers]
-
-
-def _others(rates: str | Sequence[str]) -> list[str]:
-    if isinstance(rates, (tuple, list)) and not rates:
-        return []
-    names = names_of("rates", rates, "names of metrics")
-    for name in names:
-        if name not in CURVE_COLUMNS:
-            try:
-                rate_of(name)
-            except ValueError as error:
-                raise ValueError(f"rates: {error}") from None
-    return [name for name in names if name not in CURVE_COLUMNS]
 
 
 def _reaches_a_level(levels: int, *, whole: bool) -> pl.Expr:
@@ -286,7 +294,8 @@ def _blocks_and_formulas(
     formulas = {
         name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
     }
-    formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
+    if "recall_step" in columns:
+        formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
     table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals)

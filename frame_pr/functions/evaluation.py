@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_text, filling, public, scalar, several
+from frame_pr.frames.arguments import check_choice, check_text, filling, public, scalar, several
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
@@ -19,17 +20,21 @@ from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
 from frame_pr.metrics.names import is_metric, meant_names, metric, request_for
 
+Metrics: TypeAlias = str | Sequence[str] | Mapping[str, str]
+"""Names of metrics, or a dict of new names and metrics."""
+
 
 @public()
 def evaluate(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: Metrics,
     truth: Column,
     score: Columns,
     *,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     statistics: Statistic | str | Sequence[Statistic | str] = "mean",
+    names: Literal["exact", "snake"] = "exact",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -61,6 +66,9 @@ def evaluate(
         quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
         ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
         (the number of groups that have a value).
+    names : "exact" or "snake"
+        "exact", the default: a column has the name of its metric. "snake": names for SQL and Spark, such as
+        `precision_at_10` and `f1_at_threshold_0_5`.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
@@ -139,12 +147,15 @@ def evaluate(
     └────────┴──────────┴──────────┴───────────────┘
     """
     means = means_for(mean_over, statistics, named=isinstance(metrics, Mapping))
+    if check_choice("names", names, ("exact", "snake")) == "snake":
+        metrics = {snake_case(name): metric for name, metric in metrics_named(metrics, truth, score).items()}
+    by = keys_of_means(by, mean_over)
     return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, means)
 
 
 def metrics_of(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: Metrics,
     truth: Column,
     score: Columns,
     policies: Policies,
@@ -171,7 +182,7 @@ def metrics_of(
 @public()
 def with_metrics(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: Metrics,
     truth: Column,
     score: Column,
     *,
@@ -318,6 +329,18 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
     return Means(over, summaries, "" if named else "mean_")
 
 
+def keys_of_means(by: Columns | None, mean_over: Any) -> Columns | None:
+    """Return the keys of a call: without `by`, they are the columns that `mean_over` names."""
+    return by if by is not None or isinstance(mean_over, bool) else mean_over
+
+
+def snake_case(name: str) -> str:
+    """Return the name of a metric with letters, digits and underscores only."""
+    for part, word in {"@": "_at_", "=-": "_minus_", "%": "_percent", "/": "_over_"}.items():
+        name = name.replace(part, word)
+    return re.sub("[^0-9a-zA-Z]+", "_", name)
+
+
 def sorted_by(keys: Sequence[str], systems: Sequence[str], columns: Sequence[str] | None = None) -> list[pl.Expr]:
     """Return the columns to sort results by: keys, and systems in the caller's order. `columns`: where the keys are."""
     return [
@@ -349,7 +372,7 @@ def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
     return names
 
 
-def metrics_named(metrics: str | Sequence[str] | Mapping[str, str], *columns: Any) -> dict[str, str]:
+def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
     """Return new names with their metrics; without a dict, a metric keeps its name.
 
     `columns`: the arguments that follow.

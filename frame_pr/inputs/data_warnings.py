@@ -41,7 +41,7 @@ def warn_of_values(
             _warn_of_ranks(ranked, name, request, list(keys))
         if use.thresholds:
             _warn_of_scale(data[column], name, use.thresholds)
-    if use.averages and request.fills_labels and keys:
+    if use.averages and request.unjudged == "negative" and keys:
         _warn_of_unjudged_groups(data, truth, keys)
 
 
@@ -98,8 +98,8 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: Names) -> Non
     if judged < groups:
         warn(
             f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in column {shown(truth)}, of "
-            f"{groups}, and unjudged='negative' makes their rows negatives; trec_eval leaves such groups out, as "
-            f"join_judgments(drop_unjudged={[*keys.values()][-1]!r}) does; if they are known to be negative, fill them"
+            f"{groups}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' leaves such "
+            f"groups out; if they are known to be negative, fill them"
         )
 
 

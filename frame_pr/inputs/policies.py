@@ -129,9 +129,10 @@ class Policies(TypedDict, total=False):
     unscored : "raise", "unretrieved" or "drop"
         Rows whose score is null or NaN. "raise", the default: an error says how many. "unretrieved": they count among
         the rows and positives of their group, but have no rank. "drop": they are left out.
-    unjudged : "raise", "negative" or "drop"
+    unjudged : "raise", "negative", "drop" or "trec_eval"
         Rows whose label is null or NaN. "raise", the default: an error says how many. "negative": they count as
-        negatives. "drop": they are left out.
+        negatives. "drop": they are left out. "trec_eval": they count as negatives, and groups without any label are
+        left out, as trec_eval leaves out queries without judgments.
     total_positives : str, polars expression or frame
         Known number of positives of the group, if the frame has only the top of a ranking: a whole number. Either a
         column that is constant in each group, or a frame with the columns of `by` and one more column. With `weight`,
@@ -155,7 +156,7 @@ class Policies(TypedDict, total=False):
     count: Column
     gain: Column
     unscored: Literal["raise", "unretrieved", "drop"]
-    unjudged: Literal["raise", "negative", "drop"]
+    unjudged: Literal["raise", "negative", "drop", "trec_eval"]
     total_positives: Column | Any
     total_rows: Column | Any
     prevalence: float | Column | Any
@@ -166,14 +167,14 @@ class TrecEvalOptions(TypedDict):
 
     tie_break: Column
     unscored: Literal["unretrieved"]
-    unjudged: Literal["negative"]
+    unjudged: Literal["trec_eval"]
     undefined: float
 
 
 TREC_EVAL: TrecEvalOptions = {
     "tie_break": "document",
     "unscored": "unretrieved",
-    "unjudged": "negative",
+    "unjudged": "trec_eval",
     "undefined": 0.0,
 }
 """What trec_eval does with equal scores, with documents that were not retrieved or judged, and without positives."""

@@ -27,7 +27,7 @@ TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
     "unscored": ("raise", "unretrieved", "drop"),
-    "unjudged": ("raise", "negative", "drop"),
+    "unjudged": ("raise", "negative", "drop", "trec_eval"),
 }
 _FLAGS = ("ascending", "tie_break_descending")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
@@ -107,7 +107,7 @@ class Request:
     @cached_property
     def fills_labels(self) -> bool:
         """Whether rows without a label count as negatives; they are not `judged`."""
-        return self.unjudged == "negative"
+        return self.unjudged in ("negative", "trec_eval")
 
     @cached_property
     def totals(self) -> dict[str, Any]:

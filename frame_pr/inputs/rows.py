@@ -168,6 +168,8 @@ def rows_of(
         if name not in selection.others
     }
     data = selection.data
+    if request.unjudged == "trec_eval" and not carry:
+        data = _judged_groups(data, keys)
     # If only some totals are a frame, the groups are those of the columns that have the others.
     if all_groups and keys and total_frames and request.totals_read.keys() <= total_frames.keys():
         data = _with_absent_groups(data, total_frames)
@@ -222,6 +224,13 @@ def rows_of(
         carried=rows,
     )
     return ranked, output
+
+
+def _judged_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Drop the rows of groups in which no row has a label."""
+    label = pl.col("truth").fill_nan(None) if data.schema["truth"].is_float() else pl.col("truth")
+    is_judged = label.is_not_null()
+    return data.filter(is_judged.any().over(*keys) if keys else is_judged.any())
 
 
 def _with_absent_groups(data: pl.DataFrame, totals: Mapping[str, FrameOfTotals]) -> pl.DataFrame:

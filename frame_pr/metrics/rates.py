@@ -7,13 +7,14 @@ and a record in `RATES`: no other module compares the name of a rate.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from frame_pr.frames.arguments import names_of
 from frame_pr.frames.messages import nearest, shown
 from frame_pr.frames.words import answers
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
@@ -396,6 +397,20 @@ def rate_of(name: str) -> Rate:
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)})({DECIMAL})", name):
         return NUMBERED[match[1]](match[2])
     raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, RATES)}")
+
+
+def columns_of_rates(rates: str | Sequence[str], default: Sequence[str], every: Sequence[str]) -> list[str]:
+    """Return the columns of a result: the default ones, then the rates that a caller names; "all" names `every` one."""
+    if isinstance(rates, str) and rates == "all":
+        return list(dict.fromkeys([*default, *every]))
+    names = [] if isinstance(rates, (tuple, list)) and not rates else names_of("rates", rates, "names of rates")
+    for name in names:
+        if name not in every:
+            try:
+                rate_of(name)
+            except ValueError as error:
+                raise ValueError(f"rates: {error}") from None
+    return list(dict.fromkeys([*default, *names]))
 
 
 def rate_hint(name: str, names: Iterable[str]) -> str:

@@ -62,6 +62,8 @@ def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: 
 
 def refuse_whole_group(call: PartQuery) -> None:
     """Refuse options that need all ranges of a group together: the best order of gains, and weights by prevalence."""
+    if call.request.unjudged == "trec_eval":
+        raise ValueError("unjudged='trec_eval': a group is split into parts, which do not see all of its labels")
     for name in ("gain", "prevalence"):
         if call.request.policies.get(name) is not None:
             raise ValueError(

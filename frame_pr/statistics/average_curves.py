@@ -123,7 +123,7 @@ def average_curve(
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)
     refuse_clash(output.keys, COLUMNS)
-    blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
+    blocks = curve_table(rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True)
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
     heights = output.restored(heights_of(blocks.filter("retrieved"), groups, points, interpolated=interpolated))
     columns = [output.key_columns[key] for key in keys]

@@ -23,7 +23,7 @@ CUTS = pl.DataFrame({"q": ["tea", "ink", "pen", "none"], "cut": [0.6, 0.4, None,
 
 
 def test_several_thresholds():
-    table = RUN.pr.confusion(**CALL, threshold=[0.25, 0.5, 0.75]).fill_nan(None)
+    table = RUN.pr.confusion(**CALL, threshold=[0.25, 0.5, 0.75], rates="all").fill_nan(None)
     assert table.select("q", "threshold", "k", "tp").rows() == [
         *[("ink", 0.25, 4, 2), ("ink", 0.5, 2, 1), ("ink", 0.75, 2, 1)],
         *[("pen", 0.25, 1, 0), ("pen", 0.5, 0, 0), ("pen", 0.75, 0, 0)],
@@ -35,43 +35,43 @@ def test_several_thresholds():
 
 
 def test_shares_of_the_rows():
-    table = RUN.pr.confusion(**CALL, k=["25%", "70%"])
+    table = RUN.pr.confusion(**CALL, k=["25%", "70%"], rates="all")
     # A quarter of four rows is 1 and 70 % are 3, rounded up; of two rows 1 and 2.
     assert table.select("q", "share", "k", "tp").rows() == [
         *[("ink", 0.25, 1, 0), ("ink", 0.7, 3, 1)],
         *[("pen", 0.25, 1, 0), ("pen", 0.7, 2, 0)],
         *[("tea", 0.25, 1, 1), ("tea", 0.7, 3, 2)],
     ]
-    alone = RUN.pr.confusion(**CALL, k="2.5%")
+    alone = RUN.pr.confusion(**CALL, k="2.5%", rates="all")
     assert "share" not in alone.columns
-    assert_same(alone.select("tp", "precision"), RUN.pr.confusion(**CALL, k=1).select("tp", "precision"))
-    means = RUN.pr.confusion(**CALL, k=["25%", "70%"], mean_over="q")
+    assert_same(alone.select("tp", "precision"), RUN.pr.confusion(**CALL, k=1, rates="all").select("tp", "precision"))
+    means = RUN.pr.confusion(**CALL, k=["25%", "70%"], mean_over="q", rates="all")
     assert means.select("share", "groups", "mean_tp").rows() == [(0.25, 3, near(1 / 3)), (0.7, 3, near(1.0))]
 
 
 def test_each_row_is_that_of_its_threshold_alone():
     cuts = [0.75, 0.25, 0.5]
     data = RUN.with_columns(t=1 - pl.col("s"))
-    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts)
-    assert table.columns[:4] == ["q", "system", "threshold", "k"]
+    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts, rates="all")
+    assert table.columns[:4] == ["q", "system", "threshold", "tp"]
     for cut in cuts:
-        alone = data.pr.confusion("y", ["s", "t"], by="q", threshold=cut)
-        assert_same(table.filter(threshold=cut).drop("threshold"), alone)
+        alone = data.pr.confusion("y", ["s", "t"], by="q", threshold=cut, rates="all")
+        assert_same(table.filter(threshold=cut), alone.cast(table.schema))
     assert table["threshold"].to_list()[:3] == cuts
 
 
 def test_thresholds_without_groups_and_of_whole_numbers():
-    assert RUN.pr.confusion("y", "s", threshold=[0.5])["threshold"].to_list() == [0.5]
+    assert RUN.pr.confusion("y", "s", threshold=[0.5], rates="all")["threshold"].to_list() == [0.5]
     data = RUN.with_columns(s=(pl.col("s") * 10).cast(pl.Int64))
-    table = data.pr.confusion("y", "s", threshold=[5, 2])
+    table = data.pr.confusion("y", "s", threshold=[5, 2], rates="all")
     assert table.schema["threshold"] == pl.Int64
     assert table.schema["k"] == pl.Int64
     assert table["threshold"].to_list() == [5, 2]
-    assert data.pr.confusion("y", "s", threshold=[5, 2.5]).schema["threshold"] == pl.Float64
+    assert data.pr.confusion("y", "s", threshold=[5, 2.5], rates="all").schema["threshold"] == pl.Float64
 
 
 def test_several_ranks():
-    table = RUN.pr.confusion(**CALL, k=[1, 3])
+    table = RUN.pr.confusion(**CALL, k=[1, 3], rates="all")
     assert "threshold" not in table.columns
     assert table.select("q", "k", "tp").rows() == [
         *[("ink", 1, 0.0), ("ink", 3, 1.0), ("pen", 1, 0.0), ("pen", 3, 0.0), ("tea", 1, 1.0), ("tea", 3, 2.0)]
@@ -80,9 +80,9 @@ def test_several_ranks():
 
 def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
     for cut in ({"threshold": [0.5, 0.2]}, {"k": [1, 2]}, {"threshold": CUTS}, {"threshold": CUTS.lazy()}):
-        lazy = RUN.lazy().pr.confusion(**CALL, **cut)
+        lazy = RUN.lazy().pr.confusion(**CALL, **cut, rates="all")
         assert isinstance(lazy, pl.LazyFrame)
-        eager = RUN.pr.confusion(**CALL, **cut)
+        eager = RUN.pr.confusion(**CALL, **cut, rates="all")
         assert lazy.collect_schema() == eager.schema
         assert_same(lazy.collect(), eager)
 
@@ -103,11 +103,11 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
 )
 def test_wrong_cuts(cut, message):
     with pytest.raises(TypeError if "got None" in message else ValueError, match=message):
-        RUN.pr.confusion(**CALL, **cut)
+        RUN.pr.confusion(**CALL, **cut, rates="all")
 
 
 def test_means_over_groups():
-    table = RUN.pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"])
+    table = RUN.pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"], rates="all")
     # ink 1 of 2, tea 2 of 3, and pen predicts nothing.
     row = table.row(0, named=True)
     assert row["groups"] == 3
@@ -118,13 +118,15 @@ def test_means_over_groups():
 
 
 def test_means_over_groups_at_several_cuts():
-    table = RUN.pr.confusion(**CALL, threshold=[0.5, 0.25], mean_over=True, statistics=["mean", "weighted"])
-    assert table.columns[:3] == ["threshold", "groups", "mean_k"]
+    table = RUN.pr.confusion(
+        **CALL, threshold=[0.5, 0.25], mean_over=True, statistics=["mean", "weighted"], rates="all"
+    )
+    assert table.columns[:3] == ["threshold", "groups", "mean_tp"]
     assert table["threshold"].to_list() == [0.25, 0.5]
     # At .5 ink has 1 of 2 positives and tea 2 of 3: weighted by these, 3 of 5.
     assert table.filter(threshold=0.5)["weighted_recall"].item() == near(F(3, 5))
     assert table.filter(threshold=0.5)["mean_recall"].item() == near((F(1, 2) + F(2, 3)) / 2)
-    by_rank = RUN.pr.confusion(**CALL, k=[1, 2], mean_over=True)
+    by_rank = RUN.pr.confusion(**CALL, k=[1, 2], mean_over=True, rates="all")
     assert by_rank.columns[:3] == ["k", "groups", "mean_tp"]
 
 
@@ -132,13 +134,13 @@ def test_macro_figures_of_predicted_classes():
     images = pl.DataFrame({"y": ["cat", "dog", "cat", "owl", "dog"], "p": ["cat", "cat", "cat", "dog", "dog"]})
     long = images.pr.unpivot_classes("y", prediction="p", classes=["cat", "dog", "owl"])
     call = {"by": "class", "mean_over": "class", "statistics": ["mean", "weighted"]}
-    found = long.pr.confusion("truth", prediction="prediction", **call).row(0, named=True)
+    found = long.pr.confusion("truth", prediction="prediction", **call, rates="all").row(0, named=True)
     # F1 of 4/5, 1/2 and 0, of 2, 2 and 1 shown; precision of 2/3 and 1/2, an owl is never predicted.
     assert found["mean_f1"] == near(F(13, 30))
     assert found["weighted_f1"] == near(F(13, 25))
     assert found["mean_precision"] == near(F(7, 12))
     assert found["weighted_precision"] == near(F(7, 12))
-    filled = long.pr.confusion("truth", prediction="prediction", undefined=0.0, **call).row(0, named=True)
+    filled = long.pr.confusion("truth", prediction="prediction", undefined=0.0, **call, rates="all").row(0, named=True)
     assert filled["mean_precision"] == near(F(7, 18))
     assert filled["weighted_precision"] == near(F(7, 15))
 
@@ -149,8 +151,8 @@ def test_macro_figures_of_predicted_classes():
 @pytest.mark.parametrize("by_column", [False, True])
 def test_a_threshold_for_each_group(by_column):
     data = RUN.join(CUTS, on="q", how="left", maintain_order="left") if by_column else RUN
-    table = data.pr.confusion(**CALL, threshold="cut" if by_column else CUTS).fill_nan(None)
-    assert table.columns[:3] == ["q", "threshold", "k"]
+    table = data.pr.confusion(**CALL, threshold="cut" if by_column else CUTS, rates="all").fill_nan(None)
+    assert table.columns[:3] == ["q", "threshold", "tp"]
     # ink .4: .9, .8, .4 with one hit of 2; tea .6: .7, .6 with two hits of 3; of pen nobody knows.
     known = [
         ("ink", 0.4, 3, 1, near(F(1, 3)), near(F(1, 2)), near(F(2, 5)), near(F(1, 2))),
@@ -162,7 +164,7 @@ def test_a_threshold_for_each_group(by_column):
 
 def test_means_over_groups_that_have_thresholds_of_their_own():
     call = {"threshold": CUTS, "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
-    found = RUN.pr.confusion(**CALL, **call).row(0, named=True)
+    found = RUN.pr.confusion(**CALL, **call, rates="all").row(0, named=True)
     # As in the table above: of pen, whose threshold is null, nothing is counted.
     assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [3, 2, 1, 1]
     assert found["mean_k"] == near(F(5, 2))
@@ -170,43 +172,47 @@ def test_means_over_groups_that_have_thresholds_of_their_own():
     assert found["weighted_precision"] == near((F(1, 3) * 2 + 1 * 3) / 5)
     assert found["mean_prevalence"] == near((F(1, 2) + F(3, 4)) / 3)
     assert not [name for name in found if "threshold" in name]
-    by_system = RUN.with_columns(t="s").pr.confusion("y", ["s", "t"], by="q", threshold=CUTS, mean_over="q")
+    by_system = RUN.with_columns(t="s").pr.confusion(
+        "y", ["s", "t"], by="q", threshold=CUTS, mean_over="q", rates="all"
+    )
     assert by_system.select("system", "mean_k").rows() == [("s", 2.5), ("t", 2.5)]
 
 
 def test_what_evaluate_returned_goes_in_as_it_is():
     cuts = RUN.pr.evaluate("threshold@recall=0.5", **CALL)
     data = RUN.with_columns(month=pl.Series([1, 2] * 5))
-    table = data.pr.confusion("y", "s", by=["q", "month"], threshold=cuts)
+    table = data.pr.confusion("y", "s", by=["q", "month"], threshold=cuts, rates="all")
     # Each month is cut where half of all positives of the query are found.
     assert dict(table.select("q", "threshold").rows()) == dict(cuts.rows())
     assert table.height == 6
-    whole = data.pr.confusion("y", "s", by="q", threshold=cuts)
+    whole = data.pr.confusion("y", "s", by="q", threshold=cuts, rates="all")
     assert table.group_by("q").agg(pl.col("k").sum()).drop_nulls().filter(pl.col("q") != "pen").sort("q").rows() == (
         whole.select("q", "k").filter(pl.col("q") != "pen").rows()
     )
 
 
 def test_one_threshold_for_all_groups():
-    table = RUN.pr.confusion(**CALL, threshold=pl.DataFrame({"cut": [0.5]}))
-    assert_same(table.drop("threshold"), RUN.pr.confusion(**CALL, threshold=0.5))
-    alone = RUN.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [0.5]}))
-    assert_same(alone.drop("threshold"), RUN.pr.confusion("y", "s", threshold=0.5))
+    table = RUN.pr.confusion(**CALL, threshold=pl.DataFrame({"cut": [0.5]}), rates="all")
+    assert_same(table, RUN.pr.confusion(**CALL, threshold=0.5, rates="all"))
+    alone = RUN.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [0.5]}), rates="all")
+    assert_same(alone, RUN.pr.confusion("y", "s", threshold=0.5, rates="all"))
 
 
 def test_systems_and_policies():
     data = RUN.with_columns(t=1 - pl.col("s"), w=pl.lit(0.5), u=pl.when(pl.col("s") > 0.2).then("s"))
     cuts = pl.DataFrame({"system": ["s", "t"], "cut": [0.5, 0.7]})
-    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts, weight="w")
+    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts, weight="w", rates="all")
     for system, cut in cuts.rows():
-        alone = data.pr.confusion("y", system, by="q", threshold=cut, weight="w")
-        assert_same(table.filter(system=system).drop("system", "threshold"), alone)
-    unknown = data.pr.confusion("y", "s", by="q", threshold=CUTS, weight="w")
+        alone = data.pr.confusion("y", system, by="q", threshold=cut, weight="w", rates="all")
+        assert_same(table.filter(system=system).drop("system", "threshold"), alone.drop("threshold"))
+    unknown = data.pr.confusion("y", "s", by="q", threshold=CUTS, weight="w", rates="all")
     assert unknown.filter(q="pen").select("threshold", "k", "tp", "f1").row(0) == (None, None, None, None)
     assert unknown.select("q", "k").rows() == [("ink", 1.5), ("pen", None), ("tea", 1.0)]
-    found = data.pr.confusion("y", "u", by="q", threshold=cuts.head(1).select("cut"), unscored="unretrieved")
-    known = data.pr.confusion("y", "u", by="q", threshold=0.5, unscored="unretrieved")
-    assert_same(found.drop("threshold"), known)
+    found = data.pr.confusion(
+        "y", "u", by="q", threshold=cuts.head(1).select("cut"), unscored="unretrieved", rates="all"
+    )
+    known = data.pr.confusion("y", "u", by="q", threshold=0.5, unscored="unretrieved", rates="all")
+    assert_same(found, known)
 
 
 @pytest.mark.slow
@@ -217,10 +223,10 @@ def test_it_is_compared_as_one_threshold_is(ascending, dtype, thresholds):
     scores = pl.Series([0.0, 0.07, 0.7, 0.71, 1.0, 5.0, 7.25, 10.0]).cast(dtype)
     data = pl.concat([pl.DataFrame({"q": q, "y": [1, 0] * 4, "s": scores}) for q in range(len(thresholds))])
     cuts = pl.DataFrame({"q": range(len(thresholds)), "cut": thresholds})
-    table = data.pr.confusion("y", "s", by="q", threshold=cuts, ascending=ascending)
+    table = data.pr.confusion("y", "s", by="q", threshold=cuts, ascending=ascending, rates="all")
     for q, cut in enumerate(thresholds):
-        alone = data.filter(q=q).pr.confusion("y", "s", threshold=cut, ascending=ascending)
-        assert_same(table.filter(q=q).drop("q", "threshold"), alone)
+        alone = data.filter(q=q).pr.confusion("y", "s", threshold=cut, ascending=ascending, rates="all")
+        assert_same(table.filter(q=q).drop("q", "threshold"), alone.drop("threshold"))
 
 
 @pytest.mark.parametrize("cut", [math.inf, -math.inf, 1e300, -1e300, 1e-300])
@@ -228,8 +234,9 @@ def test_it_is_compared_as_one_threshold_is(ascending, dtype, thresholds):
 def test_extreme_thresholds(cut, dtype):
     data = pl.DataFrame({"y": [1, 0, 1], "s": pl.Series([-1, 0, 2]).cast(dtype)})
     for ascending in (False, True):
-        found = data.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending)
-        assert_same(found.drop("threshold"), data.pr.confusion("y", "s", threshold=cut, ascending=ascending))
+        found = data.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending, rates="all")
+        alone = data.pr.confusion("y", "s", threshold=cut, ascending=ascending, rates="all")
+        assert_same(found.drop("threshold"), alone.drop("threshold"))
 
 
 @pytest.mark.parametrize(
@@ -262,10 +269,29 @@ def test_wrong_thresholds(threshold, error, message):
     data = RUN.with_columns(cut=pl.Series([1, 2] * 4 + [1, 1]), text=pl.lit("x"))
     for frame in (data, data.lazy()):
         with pytest.raises(error, match=message):
-            frame.pr.confusion(**CALL, threshold=threshold).lazy().collect()
+            frame.pr.confusion(**CALL, threshold=threshold, rates="all").lazy().collect()
 
 
 def test_decimal_thresholds():
     data = RUN.with_columns(s=pl.col("s").cast(pl.Decimal(4, 2)))
     cuts = pl.DataFrame({"cut": [Decimal("0.70")]})
-    assert data.pr.confusion("y", "s", threshold=cuts)["k"].item() == 3
+    assert data.pr.confusion("y", "s", threshold=cuts, rates="all")["k"].item() == 3
+
+
+def test_a_metric_names_the_threshold_of_each_group():
+    found = RUN.pr.confusion(**CALL, threshold="threshold@recall=0.5")
+    assert_same(found, RUN.pr.confusion(**CALL, threshold=RUN.pr.evaluate("threshold@recall=0.5", **CALL)))
+    lazy = RUN.lazy().pr.confusion(**CALL, threshold="threshold@recall=0.5")
+    assert_same(lazy.collect(), found)
+    # A column of that name is a column.
+    own = RUN.with_columns(pl.lit(0.5).alias("threshold@recall=0.5"))
+    assert_same(own.pr.confusion(**CALL, threshold="threshold@recall=0.5"), RUN.pr.confusion(**CALL, threshold=0.5))
+    systems = RUN.with_columns(t="s").pr.confusion("y", ["s", "t"], by="q", threshold="threshold@recall=0.5")
+    assert_same(systems.filter(system="t").drop("system"), found)
+
+
+def test_mean_over_alone_names_the_groups():
+    assert_same(
+        RUN.pr.confusion("y", "s", threshold=0.5, mean_over="q"),
+        RUN.pr.confusion("y", "s", threshold=0.5, by="q", mean_over="q"),
+    )

@@ -11,15 +11,16 @@ from polars.testing import assert_frame_equal
 from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
+from frame_pr.functions.curves import ALL_COLUMNS, CURVE_COLUMNS
 from frame_pr.ranking import sorting
 
-COLUMNS = ["threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision"]
+COLUMNS, ALL = list(CURVE_COLUMNS), list(ALL_COLUMNS)
 
 
 def test_the_curve_of_ten_rows():
     # Hits at ranks 1, 2, 4, 6, 10 of 10; precision is their number over k, recall over 5.
-    result = TEN.pr.curve("relevant", "score")
-    assert result.columns == COLUMNS
+    result = TEN.pr.curve("relevant", "score", rates="all")
+    assert result.columns == ALL
     assert result["threshold"].to_list() == list(range(10, 0, -1))
     assert result["k"].to_list() == list(range(1, 11))
     assert result["tp"].to_list() == [1, 2, 2, 3, 3, 4, 4, 4, 4, 5]
@@ -36,22 +37,22 @@ def test_the_curve_of_ten_rows():
 
 
 def test_a_block_is_one_row():
-    result = CUT_BLOCK.pr.curve("relevant", "score")
+    result = CUT_BLOCK.pr.curve("relevant", "score", rates="all")
     assert result.select("threshold", "k", "tp").rows() == [(2, 1, 1), (1, 4, 3), (0, 5, 3)]
 
 
 def test_dtypes():
-    schema = TEN.cast({"score": pl.Float32}).pr.curve("relevant", "score", rates=["f1"]).schema
+    schema = TEN.cast({"score": pl.Float32}).pr.curve("relevant", "score", rates="all").schema
     assert schema["threshold"] == pl.Float32
-    assert {schema[name] for name in COLUMNS[1:6]} == {pl.Int64}
-    assert {schema[name] for name in [*COLUMNS[6:], "f1"]} == {pl.Float64}
+    assert {name for name, dtype in schema.items() if dtype == pl.Int64} == {"k", "tp", "fp", "fn", "tn"}
+    assert list(TEN.pr.curve("relevant", "score").schema) == ["threshold", "k", "tp", "precision", "recall"]
 
 
 def test_groups_in_order_thresholds_descending_within_them():
     data = pl.DataFrame(
         {"q": ["b", "a", "b", "a", "b"], "relevant": [1, 0, 0, 1, 1], "score": [0.5, 0.25, 0.75, 0.5, 0.5]}
     )
-    result = data.pr.curve("relevant", "score", by="q")
+    result = data.pr.curve("relevant", "score", by="q", rates="all")
     # b: a miss at .75, then a block of two hits; a: a hit at .5, a miss at .25.
     expected = [("a", 0.5, 1, 1), ("a", 0.25, 2, 1), ("b", 0.75, 1, 0), ("b", 0.5, 3, 2)]
     assert result.select("q", "threshold", "k", "tp").rows() == expected
@@ -59,7 +60,7 @@ def test_groups_in_order_thresholds_descending_within_them():
 
 
 def test_a_group_without_positives_has_precision_but_no_recall():
-    result = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]}).pr.curve("relevant", "score")
+    result = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]}).pr.curve("relevant", "score", rates="all")
     columns = ["precision", "recall", "recall_step", "interpolated_precision"]
     assert result.select(columns).rows() == [(0.0, None, None, 0.0)] * 2
 
@@ -67,7 +68,7 @@ def test_a_group_without_positives_has_precision_but_no_recall():
 def test_figures_on_request():
     figures = ["fpr", "specificity", "mcc", "f1", "f0.5", "npv", "kappa"]
     result = CUT_BLOCK.pr.curve("relevant", "score", rates=figures)
-    assert result.columns == [*COLUMNS, *figures]
+    assert result.columns == ["threshold", "k", "tp", "precision", "recall", *figures]
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
         assert {name: row[name] for name in figures} == {name: near(figure(name, tp, k, 3, 5)) for name in figures}
@@ -118,7 +119,7 @@ def test_the_nearest_figures_are_offered():
 
 def test_precision_times_recall_step_adds_up_to_average_precision():
     data = pl.DataFrame({"relevant": [i % 3 == 0 for i in range(200)], "score": [i * 37 % 41 for i in range(200)]})
-    curve = data.pr.curve("relevant", "score")
+    curve = data.pr.curve("relevant", "score", rates="all")
     ap = data.pr.average_precision("relevant", "score").item()
     assert (curve["precision"] * curve["recall_step"]).sum() == near(ap)
     best = data.pr.interpolated_average_precision("relevant", "score").item()
@@ -164,48 +165,48 @@ def test_rows_have_the_figures_of_their_own_score(monkeypatch, policies, ascendi
         f=(i % 5) / 4,
     )
     given = {"by": "q", "ascending": ascending, **policies}
-    result = data.pr.with_curve("relevant", "score", **given)
-    curve = data.pr.curve("relevant", "score", **given).with_columns(score="threshold").drop("threshold")
+    result = data.pr.with_curve("relevant", "score", **given, rates="all")
+    curve = data.pr.curve("relevant", "score", **given, rates="all").with_columns(score="threshold").drop("threshold")
     expected = data.join(curve, on=["q", "score"], how="left", maintain_order="left")
     gone = pl.lit(False) if policies["unjudged"] == "negative" else pl.col("relevant").is_null()
     for mass in ("weight", "count"):
         gone |= pl.col(policies[mass]) == 0 if mass in policies else pl.lit(False)
-    expected = expected.with_columns(pl.when(~gone).then(pl.col(COLUMNS[1:])))
+    expected = expected.with_columns(pl.when(~gone).then(pl.col(ALL[1:])))
     assert_same(result, expected, dtypes=False)
     assert 0 < expected["k"].null_count() < 60
 
 
 def test_with_curve_joins_both_zeros():
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [-0.0, 1.0, 0.0]})
-    assert data.pr.with_curve("relevant", "score")["k"].to_list() == [3, 1, 3]
+    assert data.pr.with_curve("relevant", "score", rates="all")["k"].to_list() == [3, 1, 3]
 
 
 def test_with_curve_beside_columns_of_any_type():
     thing = object()
     data = pl.DataFrame({"relevant": [1], "score": [2], "things": pl.Series([thing], dtype=pl.Object), "l": [[1, 2]]})
-    assert data.pr.with_curve("relevant", "score").row(0)[2:6] == (thing, [1, 2], 1, 1)
+    assert data.pr.with_curve("relevant", "score", rates="all").row(0)[2:6] == (thing, [1, 2], 1, 1)
     assert data.pr.with_metrics("rows", "relevant", "score").row(0)[2:] == (thing, [1, 2], 1)
 
 
 def test_with_curve_and_a_prefix():
     data = TEN.with_columns(k=pl.lit("mine"), precision=pl.lit("mine"))
     with pytest.raises(ValueError, match="the frame has a column 'k' already: prefix= puts something before"):
-        data.pr.with_curve("relevant", "score")
-    result = data.pr.with_curve("relevant", "score", prefix="pr_")
-    assert result.columns == [*data.columns, *(f"pr_{name}" for name in COLUMNS[1:])]
+        data.pr.with_curve("relevant", "score", rates="all")
+    result = data.pr.with_curve("relevant", "score", prefix="pr_", rates="all")
+    assert result.columns == [*data.columns, *(f"pr_{name}" for name in ALL[1:])]
     assert result["k"].to_list() == ["mine"] * 10
     assert result["pr_k"].to_list() == list(range(1, 11))
 
 
 def test_with_curve_takes_one_score():
     with pytest.raises(ValueError, match=r"score gives 2 columns: metrics as extra columns need one score at a time"):
-        TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"])
+        TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"], rates="all")
 
 
 def test_several_scores_give_a_curve_each():
     data = TEN.with_columns(flat=pl.lit(3))
-    result = fp.curve(data, "relevant", ["score", "flat"])
-    assert result.columns == ["system", *COLUMNS]
+    result = fp.curve(data, "relevant", ["score", "flat"], rates="all")
+    assert result.columns == ["system", *ALL]
     # The systems stand in the order in which they were asked for.
     assert result["system"].to_list() == ["score"] * 10 + ["flat"]
     assert result.filter(system="flat").select("threshold", "k", "tp").rows() == [(3, 10, 5)]
@@ -215,19 +216,19 @@ def test_several_scores_give_a_curve_each():
 
 
 def test_fewer_points_are_rows_of_the_curve():
-    whole = TEN.pr.curve("relevant", "score")
+    whole = TEN.pr.curve("relevant", "score", rates="all")
     # Hits at ranks 1, 2, 4, 6, 10 of 10: recall 0, 1/2 and 1 are reached at 1, 4 (3/5) and 10.
-    three = TEN.pr.curve("relevant", "score", points=3)
+    three = TEN.pr.curve("relevant", "score", points=3, rates="all")
     assert three["k"].to_list() == [1, 4, 10]
     assert three["precision"].to_list() == [1, 0.75, 0.5]
     assert_same(three, whole.filter(pl.col("k").is_in([1, 4, 10])))
     # Of eleven levels each hit is the first to reach some.
-    assert TEN.pr.curve("relevant", "score", points=11)["k"].to_list() == [1, 2, 4, 6, 10]
+    assert TEN.pr.curve("relevant", "score", points=11, rates="all")["k"].to_list() == [1, 2, 4, 6, 10]
 
 
 def test_the_first_and_the_last_point_stay():
     data = pl.DataFrame({"q": [1] * 4 + [2] * 3, "y": [0, 1, 0, 0, 0, 0, 0], "s": [4, 3, 2, 1, 3, 2, 1]})
-    found = data.pr.curve("y", "s", by="q", points=2)
+    found = data.pr.curve("y", "s", by="q", points=2, rates="all")
     assert found.select("q", "k").rows() == [(1, 1), (1, 2), (1, 4), (2, 1), (2, 3)]
     lazy = data.lazy().pr.curve("y", "s", by="q", points=2, rates="f1")
     assert isinstance(lazy, pl.LazyFrame)
@@ -242,13 +243,13 @@ def test_the_first_and_the_last_point_stay():
 def test_points_are_the_highest_thresholds_of_their_levels(rows, points, weighted):
     data = pl.DataFrame(rows, schema=["y", "s", "w"], orient="row").cast({"y": pl.Int8})
     weights = {"weight": "w"} if weighted else {}
-    whole = data.pr.curve("y", "s", **weights)
+    whole = data.pr.curve("y", "s", **weights, rates="all")
     positives = Fraction(whole["tp"][-1])
     kept = {0, whole.height - 1}
     for level in range(1, points) if positives else []:
         reached = [i for i, tp in enumerate(whole["tp"]) if Fraction(tp) * (points - 1) >= level * positives]
         kept.add(reached[0])
-    assert_same(data.pr.curve("y", "s", points=points, **weights), whole[sorted(kept)])
+    assert_same(data.pr.curve("y", "s", points=points, **weights, rates="all"), whole[sorted(kept)])
 
 
 def test_points_of_a_long_curve_are_its_interpolated_average():
@@ -257,9 +258,9 @@ def test_points_of_a_long_curve_are_its_interpolated_average():
     hits = set(draw.sample(range(20_000), 996))
     rows = [(int(i in hits), draw.gauss(i in hits, 1)) for i in range(20_000)]
     data = pl.DataFrame(rows, schema=["y", "s"], orient="row")
-    few = data.pr.curve("y", "s", points=11)
+    few = data.pr.curve("y", "s", points=11, rates="all")
     assert few.height == 12  # the last threshold is one more
-    assert data.pr.curve("y", "s").height == 20_000
+    assert data.pr.curve("y", "s", rates="all").height == 20_000
     levels = [few.filter(pl.col("tp") * 10 >= 996 * i)["interpolated_precision"][0] for i in range(11)]
     assert sum(levels) / 11 == data.pr.interpolated_average_precision("y", "s", points=11).item()
 
@@ -267,4 +268,18 @@ def test_points_of_a_long_curve_are_its_interpolated_average():
 @pytest.mark.parametrize("points", [1, 0, 2.5, "3", True])
 def test_points_must_be_two_or_more(points):
     with pytest.raises((TypeError, ValueError), match="points must be a whole number of at least 2, got"):
-        TEN.pr.curve("relevant", "score", points=points)
+        TEN.pr.curve("relevant", "score", points=points, rates="all")
+
+
+def test_metrics_of_the_group_as_further_columns():
+    data = TEN.with_columns(q=pl.int_range(10) % 2)
+    metrics = {"AP": "average_precision", "rows": "rows"}
+    curve = data.pr.curve("relevant", "score", by="q", metrics=metrics)
+    values = data.pr.evaluate(metrics, "relevant", "score", by="q")
+    assert_same(curve, data.pr.curve("relevant", "score", by="q").join(values, on="q", maintain_order="left"))
+    rows = data.pr.with_curve("relevant", "score", by="q", metrics=metrics, prefix="x_")
+    expected = data.pr.with_curve("relevant", "score", by="q", prefix="x_")
+    expected = expected.pr.with_metrics(metrics, "relevant", "score", by="q", prefix="x_")
+    assert_same(rows, expected)
+    with pytest.raises(ValueError, match="metrics: 'k' is a column of the curve already: give the metric another name"):
+        data.pr.curve("relevant", "score", metrics={"k": "rows"})

@@ -10,6 +10,7 @@ from oracle import figure
 from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, A, B
 
 import frame_pr as fp
+from frame_pr.functions.confusion import COLUMNS
 
 F = Fraction
 
@@ -89,8 +90,9 @@ def test_known_answer(data, name, value):
         ("f_beta", {"threshold": math.inf}, ["f1@threshold=inf"]),
         ("f_beta", {"threshold": [1e20, 2.0**53 - 1]}, ["f1@threshold=1e+20", "f1@threshold=9007199254740991"]),
         ("f_beta", {"threshold": 2.0**53}, ["f1@threshold=9007199254740992.0"]),
-        ("confusion", {"k": 2}, CONFUSION),
-        ("confusion", {"threshold": 2}, CONFUSION),
+        ("confusion", {"k": 2}, ["k", *COLUMNS]),
+        ("confusion", {"threshold": 2}, ["threshold", *COLUMNS]),
+        ("confusion", {"threshold": 2, "rates": ["mcc", "f2", "tp"]}, ["threshold", *COLUMNS, "mcc", "f2"]),
     ],
 )
 def test_the_methods_name_their_columns(function, given, columns):
@@ -110,22 +112,22 @@ def test_confusion_of_predicted_classes(retrieved, right, positives, rows):
     expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in CONFUSION}
     assert (expected["precision"], expected["recall"]) == (near(F(right, retrieved)), near(F(right, positives)))
 
-    result = data.pr.confusion("relevant", prediction="predicted")
+    result = data.pr.confusion("relevant", prediction="predicted", rates="all")
     assert result.row(0, named=True) == expected
     booleans = data.cast(pl.Boolean)
-    assert booleans.pr.confusion("relevant", prediction="predicted").row(0, named=True) == expected
+    assert booleans.pr.confusion("relevant", prediction="predicted", rates="all").row(0, named=True) == expected
     labels = data.select(pl.all().replace_strict({1: "spam", 0: "ham"}))
-    result = labels.pr.confusion("relevant", prediction="predicted", positive="spam")
+    result = labels.pr.confusion("relevant", prediction="predicted", positive="spam", rates="all")
     assert result.row(0, named=True) == expected
 
 
 def test_confusion_counts_are_whole_numbers_where_no_block_is_cut():
     counts = ["k", "tp", "fp", "fn", "tn"]
-    at_threshold = CUT_BLOCK.pr.confusion("relevant", "score", threshold=1).select(counts)
+    at_threshold = CUT_BLOCK.pr.confusion("relevant", "score", threshold=1, rates="all").select(counts)
     assert at_threshold.rows() == [(4, 3, 1, 0, 1)]
     assert set(at_threshold.dtypes) == {pl.Int64}
     # A third of a block of two hits and a miss: 2/3 tp and 1/3 fp.
-    assert CUT_BLOCK.pr.confusion("relevant", "score", k=2).select(counts).row(0) == tuple(
+    assert CUT_BLOCK.pr.confusion("relevant", "score", k=2, rates="all").select(counts).row(0) == tuple(
         map(near, [2, F(5, 3), F(1, 3), F(4, 3), F(5, 3)])
     )
 
@@ -133,7 +135,7 @@ def test_confusion_counts_are_whole_numbers_where_no_block_is_cut():
 def test_a_rank_beyond_the_group_is_filled_up_with_misses():
     # 3 rows, 1 positive, k = 5: two misses are made up, predicted and wrong, so that precision divides by 5.
     data = pl.DataFrame({"relevant": [0, 1, 0], "score": [3, 2, 1]})
-    result = data.pr.confusion("relevant", "score", k=5).row(0, named=True)
+    result = data.pr.confusion("relevant", "score", k=5, rates="all").row(0, named=True)
     assert [result[name] for name in ("k", "tp", "fp", "fn", "tn")] == [5, 1, 4, 0, 0]
     assert (result["precision"], result["recall"], result["accuracy"]) == (0.2, 1.0, 0.2)
 
@@ -149,9 +151,9 @@ def test_a_rank_beyond_the_group_is_filled_up_with_misses():
 )
 def test_zero_denominators_are_null_and_undefined_fills_them(truth, undefined):
     data = pl.DataFrame({"relevant": truth, "score": [2.0, 1.0]})
-    result = data.pr.confusion("relevant", "score", threshold=1.5).row(0, named=True)
+    result = data.pr.confusion("relevant", "score", threshold=1.5, rates="all").row(0, named=True)
     assert {name for name, value in result.items() if value is None} == undefined
-    filled = data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5).row(0, named=True)
+    filled = data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5, rates="all").row(0, named=True)
     assert {name for name in result if filled[name] != result[name]} == undefined
     assert {filled[name] for name in undefined} == {0.5}
 
@@ -178,7 +180,7 @@ def test_a_threshold_that_is_a_score_reaches_it(dtype):
     scores = [0.1, 0.2, 0.3, 0.7, 0.9]
     data = pl.DataFrame({"relevant": [1] * 5, "score": scores}).cast({"score": dtype})
     for threshold, k in zip(scores, [5, 4, 3, 2, 1], strict=True):
-        assert data.pr.confusion("relevant", "score", threshold=threshold)["k"].item() == k
+        assert data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item() == k
         assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
 
 
@@ -198,7 +200,7 @@ def test_whole_thresholds_of_large_whole_scores_are_exact():
     # As floats these three are the same number.
     data = pl.DataFrame({"relevant": [1, 0, 1], "score": [2**60 - 1, 2**60, 2**60 + 1]})
     for threshold, k in [(2**60 - 1, 3), (2**60, 2), (2**60 + 1, 1)]:
-        assert data.pr.confusion("relevant", "score", threshold=threshold)["k"].item() == k
+        assert data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item() == k
         assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
 
 
@@ -267,15 +269,15 @@ def test_one_cut_at_a_time():
     one = "confusion takes one of threshold=, k=, prediction=; got "
     for given, got in (({}, "none"), ({"threshold": 1, "k": 1}, "threshold=1 and k=1")):
         with pytest.raises(ValueError, match=f"^{one}{got}$"):
-            TEN.pr.confusion("relevant", "score", **given)
+            TEN.pr.confusion("relevant", "score", **given, rates="all")
     with pytest.raises(
         ValueError, match="needs a score and a cutoff or threshold, or prediction= and no score; got a score, and a"
     ):
-        TEN.pr.confusion("relevant", "score", prediction="relevant")
+        TEN.pr.confusion("relevant", "score", prediction="relevant", rates="all")
     with pytest.raises(
         ValueError, match="needs a score and a cutoff or threshold, or prediction= and no score; got no score, and no"
     ):
-        TEN.pr.confusion("relevant", threshold=1)
+        TEN.pr.confusion("relevant", threshold=1, rates="all")
 
 
 def test_lift_of_a_group_that_a_rank_exceeds():

@@ -210,8 +210,6 @@ def test_mean_over_what_is_no_key():
     frame = RUNS
     with pytest.raises(ValueError, match=r"mean_over names 'query', which is not one of the keys: model"):
         frame.pr.evaluate("average_precision", "relevant", "score", by="model", mean_over="query")
-    with pytest.raises(ValueError, match=r"mean_over names 'query', and by= names no column: name it in by=, too$"):
-        frame.pr.evaluate("average_precision", "relevant", "score", mean_over="query")
     with pytest.raises(ValueError, match="mean_over is an empty list"):
         frame.pr.evaluate("average_precision", "relevant", "score", by="query", mean_over=[])
 
@@ -312,3 +310,44 @@ def test_with_metrics_takes_one_score():
 def test_undefined_is_a_number(undefined):
     with pytest.raises((TypeError, ValueError), match="undefined"):
         fp.evaluate(TEN, "average_precision", "relevant", "score", undefined=undefined)
+
+
+def test_names_in_snake_case():
+    names = ["precision@10", "f1@threshold=-0.5", "recall@10%", "average_precision@5/hits", "max_f1"]
+    snake = ["precision_at_10", "f1_at_threshold_minus_0_5", "recall_at_10_percent"]
+    snake += ["average_precision_at_5_over_hits", "max_f1"]
+    result = RUNS.pr.evaluate(names, "relevant", "score", by="query", names="snake")
+    assert result.columns == ["query", *snake]
+    assert_same(
+        result.rename(dict(zip(snake, names, strict=True))), RUNS.pr.evaluate(names, "relevant", "score", by="query")
+    )
+    means = RUNS.pr.evaluate("precision@2", "relevant", "score", mean_over="query", names="snake")
+    assert means.columns == ["groups", "mean_precision_at_2"]
+
+
+def test_the_list_of_metrics():
+    table = fp.metrics()
+    assert table.columns == ["name", "meaning", "cutoff", "options"]
+    assert table["name"].is_unique().all()
+    assert table.null_count().select("name", "meaning", "options").row(0) == (0, 0, 0)
+    row = table.filter(name="ndcg").row(0, named=True)
+    assert row["cutoff"] == "none, K, K%"
+    assert "gain" in row["options"]
+    assert "weight" not in row["options"]
+
+
+def test_trec_eval_leaves_out_queries_that_nobody_judged():
+    run = pl.DataFrame(
+        {
+            "query": ["a", "a", "b", "c", "c"],
+            "document": ["x", "y", "x", "x", "y"],
+            "relevant": [1, None, None, 0, 0],
+            "score": [1.0, 2.0, 1.0, 2.0, None],
+        }
+    )
+    call = {"by": "query", **fp.TREC_EVAL}
+    for frame in (run, run.lazy()):
+        result = frame.pr.evaluate(["average_precision", "rows"], "relevant", "score", **call).lazy().collect()
+        assert result.rows() == [("a", 0.5, 2), ("c", 0.0, 2)]
+    assert run.pr.evaluate("average_precision", "relevant", "score", mean_over="query", **call)["groups"].item() == 2
+    assert run.pr.with_metrics("rows", "relevant", "score", **call).height == 5

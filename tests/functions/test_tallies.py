@@ -121,7 +121,7 @@ def test_large_counts_of_fractional_weights():
 
 def test_predictions_are_counted():
     data = pl.DataFrame({"y": [1, 0, 1], "p": [1, 1, 0], "n": [5, 2, 0]})
-    found = fp.confusion(data, "y", prediction="p", count="n")
+    found = fp.confusion(data, "y", prediction="p", count="n", rates="all")
     assert found.select("k", "tp", "fp", "fn").row(0) == (7, 5, 2, 0)
 
 

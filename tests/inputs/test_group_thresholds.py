@@ -52,15 +52,17 @@ def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending
         sum(Fraction(score) <= Fraction(t) if ascending else Fraction(score) >= Fraction(t) for score in scores)
         for t in thresholds
     ]
-    by_frame = fp.confusion(frame, "y", "s", by="q", threshold=table, ascending=ascending)
+    by_frame = fp.confusion(frame, "y", "s", by="q", threshold=table, ascending=ascending, rates="all")
     assert by_frame["k"].to_list() == exact
     by_column = fp.confusion(
-        frame.join(table, on="q").lazy(), "y", "s", by="q", threshold="t", ascending=ascending
+        frame.join(table, on="q").lazy(), "y", "s", by="q", threshold="t", ascending=ascending, rates="all"
     ).collect()
     assert by_column["k"].to_list() == exact
     # The same as a number, and in a name.
     for threshold, k in zip(thresholds, exact, strict=True):
-        found = fp.confusion(frame.filter(q=0), "y", "s", threshold=Decimal(threshold), ascending=ascending)
+        found = fp.confusion(
+            frame.filter(q=0), "y", "s", threshold=Decimal(threshold), ascending=ascending, rates="all"
+        )
         assert found["k"].item() == k
         name = f"k@threshold={threshold}".lower()
         assert fp.evaluate(frame.filter(q=0), name, "y", "s", ascending=ascending).item() == k
@@ -76,8 +78,8 @@ def test_the_digits_of_a_float_are_compared_with_decimals(ascending):
         frame = pl.DataFrame({"q": [1] * 6, "y": [1, 0] * 3, "s": scores, "t": [threshold] * 6})
         digits = threshold if threshold in (float("inf"), float("-inf")) else Fraction(repr(threshold))
         exact = sum(Fraction(text) <= digits if ascending else Fraction(text) >= digits for text in texts)
-        by_column = fp.confusion(frame, "y", "s", by="q", threshold="t", ascending=ascending)
-        by_number = fp.confusion(frame, "y", "s", threshold=threshold, ascending=ascending)
+        by_column = fp.confusion(frame, "y", "s", by="q", threshold="t", ascending=ascending, rates="all")
+        by_number = fp.confusion(frame, "y", "s", threshold=threshold, ascending=ascending, rates="all")
         assert (by_column["k"].item(), by_number["k"].item()) == (exact, exact), threshold
 
 
@@ -86,7 +88,7 @@ def test_the_threshold_of_a_decimal_score_gives_its_figures_back():
     frame = pl.DataFrame({"q": [1] * 6, "y": [0, 1, 0, 0, 1, 1], "s": pl.Series(scores, dtype=pl.Decimal(38, 18))})
     best = fp.evaluate(frame, ["threshold@max_f1"], "y", "s", by="q")
     assert (
-        fp.confusion(frame, "y", "s", by="q", threshold=best)["f1"].item()
+        fp.confusion(frame, "y", "s", by="q", threshold=best, rates="all")["f1"].item()
         == fp.evaluate(frame, "max_f1", "y", "s").item()
     )
 
@@ -98,9 +100,9 @@ def test_a_threshold_below_the_smallest_float_is_zero(dtype, small):
     exact = pl.Series([small], dtype=pl.Float64)
     calls = {
         "name": fp.evaluate(frame, {"k": f"k@threshold={text}"}, "y", "s"),
-        "number": fp.confusion(frame, "y", "s", threshold=Decimal(text)),
-        "column": fp.confusion(frame.with_columns(t=exact.first()), "y", "s", by="q", threshold="t"),
-        "frame": fp.confusion(frame, "y", "s", by="q", threshold=pl.DataFrame({"q": [1], "t": exact})),
+        "number": fp.confusion(frame, "y", "s", threshold=Decimal(text), rates="all"),
+        "column": fp.confusion(frame.with_columns(t=exact.first()), "y", "s", by="q", threshold="t", rates="all"),
+        "frame": fp.confusion(frame, "y", "s", by="q", threshold=pl.DataFrame({"q": [1], "t": exact}), rates="all"),
         "expression": frame.select(k=pl.col("s").pr.metric("y", f"k@threshold={text}")),
     }
     assert {door: found["k"].item() for door, found in calls.items()} == dict.fromkeys(calls, 1)
@@ -116,11 +118,11 @@ def test_a_short_float_is_the_decimal_that_it_prints_as():
         assert fp.f_beta(frame, "y", "s", threshold=short).columns == ["f1@threshold=0.1"]
     assert fp.f_beta(frame, "y", "s", beta=np.float32(0.3), k=3).columns == ["f0.3@3"]
     for huge in (np.float32("inf"), np.float32(3.4028235e38), np.float16(65504)):
-        assert fp.confusion(frame, "y", "s", threshold=huge)["k"].item() == 0
+        assert fp.confusion(frame, "y", "s", threshold=huge, rates="all")["k"].item() == 0
     with pytest.raises((TypeError, ValueError), match="must be a number"):
-        fp.confusion(frame, "y", "s", threshold=np.float32("nan"))
+        fp.confusion(frame, "y", "s", threshold=np.float32("nan"), rates="all")
     with pytest.raises((TypeError, ValueError), match="must be a number"):
-        fp.confusion(frame, "y", "s", threshold=Decimal("nan"))
+        fp.confusion(frame, "y", "s", threshold=Decimal("nan"), rates="all")
 
 
 def test_a_decimal_keeps_its_digits_in_a_name():

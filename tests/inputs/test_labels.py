@@ -22,7 +22,7 @@ def collected(result):
 
 def table(truth, predicted, positive, **given):
     data = pl.DataFrame({"y": truth, "p": predicted})
-    return fp.confusion(data, "y", prediction="p", positive=positive, **given).select(COUNTS).row(0)
+    return fp.confusion(data, "y", prediction="p", positive=positive, **given, rates="all").select(COUNTS).row(0)
 
 
 @pytest.mark.parametrize("predicted", [FLAGS, [1, 0, 1, 1], [1.0, 0.0, 1.0, 1.0]], ids=["Boolean", "0/1", "float"])

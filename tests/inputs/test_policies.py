@@ -75,13 +75,15 @@ def test_a_group_of_dropped_rows_keeps_its_known_total():
 
 
 def test_the_curve_of_what_was_retrieved():
-    curve = fp.curve(pl.DataFrame(QUERIES), "y", "s", by="q", unscored="unretrieved", unjudged="negative")
+    curve = fp.curve(pl.DataFrame(QUERIES), "y", "s", by="q", unscored="unretrieved", unjudged="negative", rates="all")
     assert curve.select("q", "threshold", "k", "tp", "fn", "recall").rows() == [
         ("a", 0.9, 1, 1, 1, 0.5),
         ("c", 0.5, 1, 0, 1, 0.0),
         ("c", 0.2, 2, 1, 0, 1.0),
     ]
-    beside = fp.with_curve(pl.DataFrame(QUERIES), "y", "s", by="q", unscored="unretrieved", unjudged="drop")
+    beside = fp.with_curve(
+        pl.DataFrame(QUERIES), "y", "s", by="q", unscored="unretrieved", unjudged="drop", rates="all"
+    )
     assert beside["k"].to_list() == [1, None, None, None, None, 1]
 
 
@@ -129,7 +131,7 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
         ),
         (
             lambda f: f.pr.average_precision("y", "s", unjudged="skip"),
-            "unjudged must be 'raise', 'negative' or 'drop', got",
+            "unjudged must be 'raise', 'negative', 'drop' or 'trec_eval', got",
         ),
         (
             lambda f: f.pr.f_beta("y", "s", ties="expected"),
@@ -157,13 +159,13 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
             lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="pessimistic"),
             "would be no bound of it",
         ),
-        (lambda f: f.pr.curve("y", "s", ties="expected"), "a curve has no expectation over orders"),
+        (lambda f: f.pr.curve("y", "s", ties="expected", rates="all"), "a curve has no expectation over orders"),
         (
-            lambda f: f.pr.with_curve("y", "s", ties="order"),
+            lambda f: f.pr.with_curve("y", "s", ties="order", rates="all"),
             "with_curve does not take it; rows get the values at their own score",
         ),
         (
-            lambda f: f.pr.with_curve("y", "s", tie_break="w"),
+            lambda f: f.pr.with_curve("y", "s", tie_break="w", rates="all"),
             "with_curve does not take it; rows get the values at their own score",
         ),
         (lambda f: f.pr.confusion("y", prediction="w", positive=1, ties="order"), "predicted classes have no ranking"),

@@ -274,7 +274,7 @@ def test_the_groups_of_a_frame_count(policies):
 
 def test_the_groups_of_a_frame_in_other_functions():
     call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS}
-    table = DETECTIONS.pr.confusion(**call, threshold=0.75)
+    table = DETECTIONS.pr.confusion(**call, threshold=0.75, rates="all")
     assert table.select("class", "k", "tp", "fn").rows() == [
         ("bird", 0, 0, 0),
         ("cat", 2, 1, 1),

@@ -94,10 +94,14 @@ def test_predictions():
         ([1, 2, 0, 0, 1], None, "prediction column 'predicted' is neither boolean nor 0/1, it holds 0, 1, 2"),
     ]:
         with pytest.raises(ValueError, match=message):
-            series("predicted", predicted).pr.confusion("relevant", prediction="predicted", positive=positive)
+            series("predicted", predicted).pr.confusion(
+                "relevant", prediction="predicted", positive=positive, rates="all"
+            )
     # A label that is never predicted is no mistake: precision is undefined then.
     data = GOOD.with_columns(predicted=pl.lit("no"))
-    result = data.pr.confusion("label", prediction="predicted", positive="yes").select("k", "precision", "recall")
+    result = data.pr.confusion("label", prediction="predicted", positive="yes", rates="all").select(
+        "k", "precision", "recall"
+    )
     assert result.row(0) == (0, None, 0.0)
 
 

@@ -37,8 +37,8 @@ def test_whole_weights_are_repeated_rows(weight):
         counts = ["rows", "positives", "k@recall=0.5"]
         found = found.with_columns((pl.col(name) * 2).cast(pl.Int64) for name in counts)
     assert_same(found, expected)
-    curve = fp.curve(data, "y", "s", by="g", weight="w")
-    assert curve.equals(fp.curve(repeated, "y", "s", by="g"))
+    curve = fp.curve(data, "y", "s", by="g", weight="w", rates="all")
+    assert curve.equals(fp.curve(repeated, "y", "s", by="g", rates="all"))
 
 
 def test_weights_as_scikit_learn_has_them():
@@ -63,7 +63,7 @@ def test_rows_without_weight_are_not_there():
     data = pl.DataFrame({"g": [1, 1, 2], "y": [1, 0, 1], "s": [1, 2, 3], "w": [1, 0, 0]})
     names = ["average_precision", "rows"]
     assert fp.evaluate(data, names, "y", "s", by="g", weight="w").rows() == [(1, 1.0, 1), (2, None, 0)]
-    beside = fp.with_curve(data, "y", "s", by="g", weight="w")
+    beside = fp.with_curve(data, "y", "s", by="g", weight="w", rates="all")
     assert beside["k"].to_list() == [1, None, None]
 
 

@@ -25,7 +25,7 @@ def test_scikit_learn(seed):
     expected = sklearn_metrics.average_precision_score(label, score, pos_label="spam", sample_weight=weight)
     found = data.pr.average_precision("label", "score", positive="spam", weight="weight").item()
     assert found == near(float(expected))
-    curve = data.pr.curve("label", "score", positive="spam")
+    curve = data.pr.curve("label", "score", positive="spam", rates="all")
     precision, recall, _ = sklearn_metrics.precision_recall_curve(label, score, pos_label="spam")
     assert [*curve["precision"].reverse(), 1.0] == pytest.approx(precision)
     assert [*curve["recall"].reverse(), 0.0] == pytest.approx(recall)
@@ -61,7 +61,7 @@ def test_scikit_learn_without_positives():
 )
 def test_yardstick(truth, prob, threshold, recall, precision, pr_auc):
     data = pl.DataFrame({"truth": list(truth), "prob": prob})
-    curve = data.pr.curve("truth", "prob", positive="x")
+    curve = data.pr.curve("truth", "prob", positive="x", rates="all")
     assert curve["threshold"].to_list() == threshold
     assert curve["recall"].to_list() == pytest.approx(recall)
     assert curve["precision"].to_list() == pytest.approx(precision)

@@ -106,7 +106,9 @@ def test_recall_levels_of_trec_eval():
 
 def set_figures(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     retrieved = joined(run, judgments).with_columns(retrieved=pl.col("score").is_not_null())
-    table = retrieved.pr.confusion(RELEVANT, prediction="retrieved", by="query", unjudged="negative", undefined=0.0)
+    table = retrieved.pr.confusion(
+        RELEVANT, prediction="retrieved", by="query", unjudged="negative", undefined=0.0, rates="all"
+    )
     return table.with_columns(set_map=pl.col("precision") * pl.col("recall"))
 
 

@@ -52,8 +52,8 @@ def test_confusion_matrices(seed, weight):
 def test_averages_of_predicted_labels(seed):
     data = predicted(seed)
     long = data.pr.unpivot_classes("shown", prediction="guess", classes=CLASSES)
-    each = long.pr.confusion("truth", prediction="prediction", by="class")
-    micro = long.pr.confusion("truth", prediction="prediction")
+    each = long.pr.confusion("truth", prediction="prediction", by="class", rates="all")
+    micro = long.pr.confusion("truth", prediction="prediction", rates="all")
     for i, figure in enumerate(["precision", "recall", "f1"]):
         for average, table in [(None, each), ("micro", micro)]:
             known = metrics.precision_recall_fscore_support(

@@ -119,7 +119,7 @@ def test_roc_auc(weighted):
 
 
 def test_the_curve():
-    curve = generated().pr.curve("relevant", "score", by="q")
+    curve = generated().pr.curve("relevant", "score", by="q", rates="all")
     parts = curve.partition_by("q", as_dict=True)
     assert len(parts) == MANY + 4
     for (q,), part in parts.items():
@@ -205,14 +205,16 @@ CONFUSION |= {"mcc", "kappa"}
 
 
 def test_the_confusion_table_at_a_threshold():
-    assert_figures(generated(GROUPS).pr.confusion("relevant", "score", threshold=THRESHOLD, by="q"), CONFUSION)
+    assert_figures(
+        generated(GROUPS).pr.confusion("relevant", "score", threshold=THRESHOLD, by="q", rates="all"), CONFUSION
+    )
 
 
 def test_the_confusion_table_of_predicted_classes():
     data = generated(GROUPS).with_columns(predicted=pl.col("score") >= THRESHOLD)
-    assert_figures(data.pr.confusion("relevant", prediction="predicted", by="q"), CONFUSION)
+    assert_figures(data.pr.confusion("relevant", prediction="predicted", by="q", rates="all"), CONFUSION)
     labels = data.with_columns(pl.col("relevant", "predicted").replace_strict({True: "spam", False: "ham"}))
-    found = labels.pr.confusion("relevant", prediction="predicted", positive="spam", by="q")
+    found = labels.pr.confusion("relevant", prediction="predicted", positive="spam", by="q", rates="all")
     assert_figures(found, CONFUSION)
 
 

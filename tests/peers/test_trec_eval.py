@@ -95,9 +95,9 @@ def test_sets():
     # The documents retrieved, in no order, are predicted classes.
     data = DATA.with_columns(retrieved=pl.col("score") >= 0)
     expected = trec_eval(data, {"set_P", "set_recall", "set_F", "set_map"}, "retrieved")
-    found = data.pr.confusion("relevant", prediction="retrieved", by="query", undefined=0.0)
-    at_threshold = data.pr.confusion("relevant", "score", threshold=0, by="query", undefined=0.0)
-    assert found.equals(at_threshold)
+    found = data.pr.confusion("relevant", prediction="retrieved", by="query", undefined=0.0, rates="all")
+    at_threshold = data.pr.confusion("relevant", "score", threshold=0, by="query", undefined=0.0, rates="all")
+    assert found.equals(at_threshold.drop("threshold"))
     # trec_eval does not list a query that retrieves nothing; precision is undefined there.
     answered = found.filter(pl.col("k") > 0)
     assert 1000 < answered.height < found.height

@@ -94,7 +94,7 @@ def test_tie_break_ranks_what_the_scores_leave_open():
     data = pl.DataFrame({"doc": ["a", "b", "c", "d"], "y": [1, 0, 0, 1], "s": [2, 2, 2, 1]})
     # Descending by document: c, b, a, then d: hits at ranks 3 and 4.
     assert fp.average_precision(data, "y", "s", tie_break="doc").item() == pytest.approx((1 / 3 + 2 / 4) / 2)
-    assert fp.curve(data, "y", "s", tie_break="doc")["threshold"].to_list() == [2, 2, 2, 1]
+    assert fp.curve(data, "y", "s", tie_break="doc", rates="all")["threshold"].to_list() == [2, 2, 2, 1]
     ascending = fp.average_precision(data, "y", "s", tie_break="doc", tie_break_descending=False)
     assert ascending.item() == pytest.approx((1 / 1 + 2 / 4) / 2)
     # What the second column leaves tied is taken together, so the order of rows still does not matter.
@@ -109,7 +109,7 @@ def test_tie_break_ranks_what_the_scores_leave_open():
 def test_tie_breaks_around_what_fits_into_the_sort_key(last, descending, tp):
     # Null is last in either direction.
     data = pl.DataFrame({"place": [None, 0, last], "y": [0, 1, 0], "s": 5})
-    curve = fp.curve(data, "y", "s", tie_break="place", tie_break_descending=descending)
+    curve = fp.curve(data, "y", "s", tie_break="place", tie_break_descending=descending, rates="all")
     assert curve.select("threshold", "k", "tp").rows() == [(5, k, hits) for k, hits in zip([1, 2, 3], tp, strict=True)]
 
 

@@ -1,0 +1,63 @@
+"""`metrics`: the names of all metrics as a frame."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from frame_pr.metrics.cutoffs import LIMITED, Rank
+from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, HEADS, is_metric, metric
+from frame_pr.metrics.rates import COUNTS, RATES, rate_of
+
+_CUTOFFS = {
+    "K": "10",
+    "K%": "10%",
+    **{f"{rate}=": f"{rate}=0.5" for rate in ("threshold", "recall", *LIMITED, "npv")},
+}
+"""How the cutoff of a name is written, with an example."""
+
+
+def metrics() -> pl.DataFrame:
+    """List the names of all metrics, with their meaning, their cutoffs and the options that they take.
+
+    Numbers in a name stand for any number: `f1`, `cost10` and `rbp0.8` are f-beta, a cost and a persistence.
+
+    Returns
+    -------
+    polars DataFrame
+        A row for each name: `name`, `meaning`, `cutoff` (what may follow the `@` of the name) and `options`.
+
+    Examples
+    --------
+    >>> import frame_pr as fp
+    >>> fp.metrics().filter(name="ndcg").row(0, named=True)["cutoff"]
+    'none, K, K%'
+    """
+    rows = [_row(head) for head in (*HEADS, *COUNTS)]
+    return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row").unique(maintain_order=True)
+
+
+def _row(head: str) -> tuple[str, str, str | None, str]:
+    cutoffs = {"none": head, **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFFS.items()}}
+    names = {words: name for words, name in cutoffs.items() if is_metric(name)}
+    words = None if list(names) == ["none"] else ", ".join(names)
+    return head, _meaning(head, next(iter(names.values()))), words, ", ".join(_options(list(names.values())))
+
+
+def _meaning(head: str, name: str) -> str:
+    if head in RATES or re.fullmatch("f1|cost[0-9]+", head):
+        return (rate_of(head).formula.__doc__ or "").partition("\n")[0].replace("`", "").rstrip(".")
+    return next(family.value for family in FAMILIES if re.fullmatch(family.pattern, name)).replace("`", "")
+
+
+def _options(names: list[str]) -> list[str]:
+    """Return the options that not every metric takes."""
+    records = [metric(name) for name in names]
+    ranked = [isinstance(record.cutoff, Rank) or record.counts_ranks for record in records]
+    ties = {rule for record in records for rule in record.aggregates}
+    options = [] if all(ranked) else ["weight", "prevalence"]
+    options += [f"ties={rule}" for rule in ("expected", "optimistic", "pessimistic", "order") if rule in ties]
+    parts = (part for name in names for part in metric(name, GRADED_COLUMNS).aggregates["threshold"].values())
+    graded = {"gain", "hit_gain"} & {column for part in parts for column in part.over.meta.root_names()}
+    return [*options, "gain"] if graded else options
