@@ -268,7 +268,7 @@ def test_one_cut_at_a_time():
         TEN.pr.f_beta("relevant", "score", threshold=1, k=1)
     one = "confusion takes one of threshold=, k=, prediction=; got "
     for given, got in (({}, "none"), ({"threshold": 1, "k": 1}, "threshold=1 and k=1")):
-        with pytest.raises(ValueError, match=f"^{one}{got}$"):
+        with pytest.raises(ValueError, match=f"^{one}{got}"):
             TEN.pr.confusion("relevant", "score", **given, rates="all")
     with pytest.raises(
         ValueError, match="needs a score and a cutoff or threshold, or prediction= and no score; got a score, and a"
