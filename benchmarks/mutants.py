@@ -1,4 +1,4 @@
-"""Mutation testing of the formulas: `python tests/mutants.py 200 1` changes 200 places drawn with seed 1, one by one.
+"""Mutation testing of the formulas: `python benchmarks/mutants.py 200 1` changes 200 places, of seed 1, one by one.
 
 A mutant is killed if a test fails. Places are comparisons, operators, numbers, flags and aggregates of the modules in
 `FOLDERS`, outside of annotations and messages. Each mutant is a fork in which one module is compiled from a changed
@@ -81,9 +81,11 @@ class Mutant(SourceFileLoader):
         self.tree = tree
 
     def find_spec(self, name: str, *_: object) -> object:
+        """Find the changed module."""
         return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
 
     def get_code(self, fullname: str) -> object:
+        """Compile the changed tree."""
         return compile(self.tree, self.path, "exec", dont_inherit=True)
 
 
