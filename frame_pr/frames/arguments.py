@@ -90,32 +90,20 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
     return decorate
 
 
-class Parameters(NamedTuple):
-    """The parameters of a public function."""
-
-    by_position: tuple[str, ...]
-    required: tuple[str, ...]
-    keywords: tuple[str, ...]
-    """All that a caller may name, with the options that the keys of a TypedDict list."""
-
-
 @cache
-def parameters_of(function: Callable[..., Any]) -> Parameters:
-    """Return the parameters of a public function."""
-    by_position: list[str] = []
-    required: list[str] = []
-    keywords: list[str] = []
-    for name, parameter in signature(function).parameters.items():
-        if parameter.kind is Parameter.VAR_KEYWORD:
-            options = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
-            keywords += getattr(unwrap(function).__globals__.get(options), "__annotations__", ())
-            continue
-        keywords.append(name)
-        if parameter.kind is not Parameter.KEYWORD_ONLY:
-            by_position.append(name)
-        if parameter.default is Parameter.empty:
-            required.append(name)
-    return Parameters(tuple(by_position), tuple(required), tuple(keywords))
+def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return the parameters of a public function: those by position, the required ones, and all that have a name.
+
+    Options that the keys of a TypedDict list are among the last.
+    """
+    parameters = signature(function).parameters.values()
+    named = [one for one in parameters if one.kind is not Parameter.VAR_KEYWORD]
+    keywords = [one.name for one in named]
+    for options in (str(one.annotation) for one in parameters if one not in named):
+        table = unwrap(function).__globals__.get(options.removeprefix("Unpack[").removesuffix("]"))
+        keywords += getattr(table, "__annotations__", ())
+    by_position = [one.name for one in named if one.kind is not Parameter.KEYWORD_ONLY]
+    return by_position, [one.name for one in named if one.default is Parameter.empty], keywords
 
 
 def check_keywords(
@@ -160,17 +148,10 @@ def scalar(value: Any) -> Any:
     if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
         return value
     number, dtype = value.item(), str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.float32
-    return _shortest(number, _FORMATS[dtype]) if dtype in _FORMATS else number
-
-
-def _shortest(number: float, struct_format: str) -> float:
-    """Return the decimal with the fewest digits that rounds to this short float."""
-    for digits in range(1, 10):
-        decimal = float(f"{number:.{digits}g}")
-        with suppress(OverflowError):
-            if pack(struct_format, decimal) == pack(struct_format, number):
-                return decimal
-    return number
+    if (short := _FORMATS.get(dtype)) is None:
+        return number
+    decimals = (float(f"{number:.{digits}g}") for digits in range(3, 10))
+    return next((decimal for decimal in decimals if pack(short, decimal) == pack(short, number)), number)
 
 
 def check_flag(argument: str, value: Any) -> bool:
