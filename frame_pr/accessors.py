@@ -380,19 +380,15 @@ def partitioned(
 
 def _parse_bytes(size: str | int) -> int:
     """Return a size such as "4GiB", or a number of bytes, as a number of bytes."""
-    text = size if isinstance(size, str) and len(size) < 100 else ""
-    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", text, re.IGNORECASE)
-    if match:
-        number, unit = match.groups()
-        power = "BKMGT".index(unit[0].upper())
-        bytes_ = int(Decimal(number) * (1024 if "i" in unit.lower() else 1000) ** power)
-    else:
-        count = scalar(size)
-        bytes_ = int(count) if is_whole(count) else 0
-    if not 1 <= bytes_ < 2**62:
+    count: Any = scalar(size)
+    text = f"{int(count)}B" if is_whole(count) and 0 < count < 2**62 else size[:100] if isinstance(size, str) else ""
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B\s*", text, re.IGNORECASE | re.ASCII)
+    if match is None:
         raise ValueError(
             f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"
         )
-    if bytes_ < _LEAST:
+    power = " KMGT".index(match[2].upper() or " ")
+    bytes_ = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
+    if not _LEAST <= bytes_ < 2**62:
         raise ValueError(f"memory_budget={shown(size)} is {bytes_} bytes, and 1MiB is the least: 4 GiB are '4GiB'")
     return bytes_

@@ -102,8 +102,8 @@ class Distributed(Backend[Any]):
             for item in items:
                 if isinstance(item, pl.Expr):
                     raise TypeError(
-                        f"{argument} takes names of columns where the frame is in parts, got {shown(item)}: add the "
-                        "column before the call, frame.with_columns(name=...), and give its name"
+                        f"{argument} takes names of columns where the frame is in parts, got {shown(item)}: add it "
+                        "to the frame as a column before the call, and give its name"
                     )
             self.refuse_missing(items, argument)
         policies: Any = dict(request.policies)
