@@ -99,7 +99,11 @@ def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes |
             ax.set(xlabel="Prediction", ylabel="Label")
         return ax
     side = min(max(1.9, 0.5 * n + 0.6), 6) + 0.07 * min(longest, _PANEL_NAME)
-    with panels_of(style, len(groups), (side, side + 0.2), sharex=True, sharey=True) as axes:
+    with panels_of(
+        style,
+        len(groups),
+        (side, side + 0.2),
+    ) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, classes, style, _PANEL_NAME)
             ax.set_title(shorten(style.join(key), 28), fontsize="small")

@@ -40,6 +40,7 @@ class Chart(NamedTuple):
     """The caller's properties of lines."""
     positive: str
     """The positive label, if the caller gave it."""
+    scales: tuple[str, str]
 
 
 def draw_curves(
@@ -54,7 +55,7 @@ def draw_curves(
 ) -> None:
     """Draw curves with their baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
-    _set_axes(ax, curves, chart)
+    _set_axes(ax, curves, chart, ticks=3 if in_panel else 6)
     for curve in others:
         _draw_line(ax, curve, options, {"color": grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"})
     for curve, label, line in zip(curves, labels, lines, strict=True):
@@ -85,11 +86,10 @@ def add_entry(ax: Axes, label: str, **properties: Any) -> None:
 
 def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
-    import numpy as np
-
-    x, y = (curve.points[axis].cast(pl.Float64).to_numpy() for axis in "xy")
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[known], y[known]
+    points = curve.points
+    if points["x"].null_count() or points["y"].null_count():
+        points = points.drop_nulls(["x", "y"])
+    x, y = (points[axis].cast(pl.Float64).to_numpy() for axis in "xy")
     if not len(x):
         return
     if len(x) <= _POINTS and line.get("gid") == CURVE:
@@ -134,28 +134,23 @@ def value_at(name: str, curve: Curve, share: float, thresholds: Any = None) -> A
 
 
 def _visible(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the points of a long line without those that no pixel shows, because matplotlib would visit all of them.
+    """Return a long line with four points in each of 4096 cells of the axis: matplotlib would visit all points.
 
-    Of successive points in one of 4096 cells of the axis, the first, the last, the lowest and the highest remain. Cells
-    also end at logarithmically spaced places, so that a reader may change the scale.
+    They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel. Cells also end at
+    logarithmically spaced places, so that a reader may change the scale.
     """
     import numpy as np
 
-    n = len(x)
-    if n <= _LONG:
+    n, rising = len(x), 1 if len(x) and x[-1] >= x[0] else -1
+    if n <= _LONG or (np.diff(x) * rising < 0).any():
         return x, y
-    low, high = x.min(), x.max()
-    cells = ((x - low) * (_CELLS / (high - low or 1.0))).astype(np.int32)
-    ends = np.append(np.flatnonzero(np.diff(cells)) + 1, n)
-    ends = np.unique(np.append(ends, np.geomspace(1, n, _CELLS).astype(np.int64)))
+    ends = np.searchsorted(rising * x, np.linspace(rising * x[0], rising * x[-1], _CELLS), side="right")
+    ends = np.unique(np.concatenate([ends, np.geomspace(1, n, _CELLS).astype(np.int64), [n]]))
     starts = np.append(0, ends[:-1])
-    chosen = [starts, ends - 1]
-    for extreme in (np.minimum, np.maximum):
-        values = np.repeat(extreme.reduceat(y, starts), ends - starts)
-        hits = np.flatnonzero(y == values)
-        chosen.append(hits[np.unique(np.searchsorted(ends, hits, side="right"), return_index=True)[1]])
-    kept = np.unique(np.concatenate(chosen))
-    return x[kept], y[kept]
+    lowest, highest = (extreme.reduceat(y, starts) for extreme in (np.minimum, np.maximum))
+    first, last = x[starts], x[ends - 1]
+    points = np.stack([first, first, first, last]), np.stack([y[starts], lowest, highest, y[ends - 1]])
+    return points[0].T.ravel(), points[1].T.ravel()
 
 
 def _draw_areas(ax: Axes, curve: Curve, options: CurveOptions, colour: Any) -> None:
@@ -256,28 +251,31 @@ def _draw_marks(
             explained.add(text)
 
 
-def _set_axes(ax: Axes, curves: Sequence[Curve], chart: Chart) -> None:
+def _set_axes(ax: Axes, curves: Sequence[Curve], chart: Chart, ticks: int) -> None:
     """Set scales, and limits with room for a line along the edges."""
     from matplotlib.ticker import MaxNLocator
 
     options = chart.options
-    for name, axis, quantity in (("x", ax.xaxis, options.x), ("y", ax.yaxis, options.ys[0])):
-        if quantity == "k" and any((curve.points["x"].max() or 0) > _MANY_RANKS for curve in curves):  # type: ignore[operator]
-            ax.set(xscale="log")
-        elif name == "y" and options.is_pr and _is_rare(curves):
-            ax.set(yscale="log")
-        elif name == "y" and options.ys[0] in ("net_benefit", "standardized_net_benefit"):
-            # At high thresholds, alerts on all rows have benefits far below 0.
-            top: Any = max((curve.points["y"].max() or 0 for curve in curves), default=1)
-            ax.set_ylim(-0.15 * top, 1.08 * top)
-        elif all(map(has_unit_range, options.ys if name == "y" else [quantity])):
-            ax.set(**{f"{name}lim": (-0.02, 1.02)})
-            axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    ax.set(xscale=chart.scales[0], yscale=chart.scales[1])
+    if options.ys[0] in ("net_benefit", "standardized_net_benefit"):
+        # At high thresholds, alerts on all rows have benefits far below 0.
+        top: Any = max((curve.points["y"].max() or 0 for curve in curves), default=1)
+        ax.set_ylim(-0.15 * top, 1.08 * top)
+    for scale, set_limits, axis, names in (
+        (chart.scales[0], ax.set_xlim, ax.xaxis, [options.x]),
+        (chart.scales[1], ax.set_ylim, ax.yaxis, options.ys),
+    ):
+        if scale == "linear" and all(map(has_unit_range, names)):
+            set_limits(-0.02, 1.02)
+            axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
 
 
-def _is_rare(curves: Sequence[Curve]) -> bool:
-    """Return whether all curves are of rare positives, and so low that a linear axis would hide them."""
-    return bool(curves) and all(
+def scales_of(curves: Sequence[Curve], options: CurveOptions) -> tuple[str, str]:
+    """Return the scales of both axes: logarithmic for many ranks, and for rare positives that a line would hide."""
+    ranks: list[Any] = [curve.points["x"].max() for curve in curves] if options.x == "k" else []
+    many_ranks = max((rank or 0 for rank in ranks), default=0) > _MANY_RANKS
+    rare = options.is_pr and all(
         curve.positives and curve.rows and curve.positives < _RARE * curve.rows and (curve.area or 0) < _LOW
         for curve in curves
     )
+    return "log" if many_ranks else "linear", "log" if rare and curves else "linear"

@@ -269,7 +269,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
         if table.select(((t < 0) | (t > 1)).any()).item():
             raise ValueError("y: net benefit needs scores that are probabilities between 0 and 1")
         extra |= {name: pl.when(t < 1).then(benefit(name, counts, t)) for name in needs}
-    return Result(result.keys, table.with_columns(**extra))
+    return Result(result.keys, table.with_columns(**extra) if extra else table)
 
 
 def _tally(result: Result) -> Rows:
@@ -313,7 +313,7 @@ def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
     curves, without = [], []
     for key, table in result.groups():
         table = table if table["k"].is_sorted() else table.sort("k", maintain_order=True)
-        if not table.height or not table["recall"].drop_nulls().len():
+        if not table.height or table["recall"].null_count() == table.height:
             without.append(key)
             continue
         last = table.row(-1, named=True)
@@ -326,8 +326,8 @@ def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
         area = group.get("roc_auc") if options.is_roc else _area(table, table["precision"]) if options.is_pr else None
         envelope_area = None if envelope is None else _area(table, envelope)
         for y in options.ys:
-            points = table.select(x=options.x, y=y)
-            points = points if envelope is None else points.with_columns(envelope=envelope)
+            columns = {"x": table[options.x], "y": table[y]} | ({} if envelope is None else {"envelope": envelope})
+            points = pl.DataFrame(columns)
             names = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
             marks = _marks(table, points, group, options)
             curves.append(Curve(names, points, area, envelope_area, positives, total, marks))

@@ -11,7 +11,7 @@ from frame_pr.frames.kinds import Frame, read_stream
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import advice
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.plotting.curve_artists import Chart, draw_curves
+from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
     Y_KEY,
     Curve,
@@ -185,7 +185,8 @@ def plot(
         rows = Rows(read_stream(frame), truth, score, by, positive, policies)
         data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
     facets = _facets(selection.facet, data.keys)
-    chart = Chart(selection, style, line, "" if positive is None else shorten(value_text(positive), 20))
+    label = "" if positive is None else shorten(value_text(positive), 20)
+    chart = Chart(selection, style, line, label, scales_of(data.curves, selection))
     return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
 
 
@@ -393,7 +394,7 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     several = len(set(names.names)) > 1
     last = {key[-1] for key in panels}
     columns = len(last) if len(facets) == 2 and 1 < len(last) <= 4 else None
-    with panels_of(style, len(panels), (2.3, 2.5), columns, sharex=True, sharey=True) as axes:
+    with panels_of(style, len(panels), (2.3, 2.5), columns) as axes:
         styles = _styles(axes[0], data.curves, names, chart)
         places = {id(curve): i for i, curve in enumerate(data.curves)}
         for ax, (key, curves) in zip(axes, panels.items(), strict=True):

@@ -152,7 +152,7 @@ def _draw_dots(keys: Sequence[str], values: Sequence[MetricValues], style: Style
             ax.set(xlabel=interval_title(values[0], style), ylabel=_name_rows(ax, places, rows, names, style))
             draw_legend(ax, style)
         return ax
-    with panels_of(style, count, (2.9, height), sharey=True) as axes:
+    with panels_of(style, count, (2.9, height), shared="y") as axes:
         for ax, metric in zip(axes, values, strict=True):
             _draw_panel(ax, metric, rows, places, system, systems, style, has_mean=False)
             ax.set_xlabel(interval_title(metric, style).replace(" (", "\n("))
@@ -240,7 +240,7 @@ def _draw_trends(keys: Sequence[str], along: int, values: Sequence[MetricValues]
             ax.set(xlabel=title, ylabel=interval_title(values[0], style).replace(" (", "\n("))
             draw_legend(ax, style, legend_title)
         return ax
-    with panels_of(style, len(values), (figure_width(), 2.4), 1, sharex=True) as axes:
+    with panels_of(style, len(values), (figure_width(), 2.4), 1, shared="x") as axes:
         for ax, metric in zip(axes, values, strict=True):
             _draw_trend(ax, metric, f"key {along}", others, style)
             ax.set_ylabel(interval_title(metric, style).replace(" (", "\n("))

@@ -52,12 +52,13 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     available = [name for name in columns if name in names]
     end = min(names.index(name) for name in (*available, *first) if name in names)
     kind.code_keys(kind.columns[:end])
-    keys, table = names[:end], kind.read(kind.columns).collect()
+    # The streaming engine would copy the columns.
+    keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
     # polars sorts an Enum by the order of its categories, as pandas does, and a Categorical by text.
     categories = {name: kind.categories(name) for name in keys if table.schema[name] == pl.Categorical}
-    table = table.cast({name: pl.Enum(labels) for name, labels in categories.items() if labels})
-    key_columns = {f"key {i}": by_name(name) for i, name in enumerate(keys)}
-    return Result(keys, table.select(**key_columns, **{name: by_name(name) for name in available}))
+    ordered = {name: table[name].cast(pl.Enum(labels)) for name, labels in categories.items() if labels}
+    key_columns = [ordered.get(name, table[name]).alias(f"key {i}") for i, name in enumerate(keys)]
+    return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
 class MetricValues(NamedTuple):

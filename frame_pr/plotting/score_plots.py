@@ -138,7 +138,7 @@ def _draw_panels(result: Result, style: Style, titles: tuple[str, str], draw: An
     import numpy as np
 
     groups = result.groups()
-    with panels_of(style, len(groups), (2.4, 2.2), sharex=sharex, sharey=True) as axes:
+    with panels_of(style, len(groups), (2.4, 2.2), shared="xy" if sharex else "y") as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw(ax, table)
             ax.set_title("\n".join(filter(None, [shorten(style.join(key), 24), numbers])), fontsize="small")
