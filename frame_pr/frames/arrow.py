@@ -35,7 +35,6 @@ class ArrowFrame(InMemory[Any]):
 
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         super().__init__(table, table.column_names, table.num_rows)
-        self.as_read: dict[str, pl.Series] = {}
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """Check that these columns exist, each of them once."""
@@ -46,10 +45,13 @@ class ArrowFrame(InMemory[Any]):
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Read only these columns."""
-        for name in dict.fromkeys(items):
-            if name not in self.as_read:
-                self.as_read[name] = _arrow_series(name, self.frame.column(name))
-        return pl.DataFrame({name: self.as_read[name] for name in dict.fromkeys(items)}).lazy()
+        return pl.DataFrame({name: self.column(name) for name in dict.fromkeys(items)}).lazy()
+
+    def column(self, name: Any) -> pl.Series:
+        """Read one column."""
+        if name not in self.as_read:
+            self.as_read[name] = _arrow_series(name, self.frame.column(name))
+        return self.as_read[name]
 
     def type_of(self, name: str) -> str:
         """Return the Arrow type of the column."""
@@ -138,8 +140,6 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         if sys.modules.get("pyarrow") is None and find_spec("pyarrow") is None:
             raise ImportError("pandas frames need pyarrow: python -m pip install 'frame-pr[pandas]'")
         super().__init__(frame, list(frame.columns), len(frame))
-        self.as_read: dict[str, pl.Series] = {}
-        """The columns as polars reads them, by their names as text."""
         self.coded: dict[str, _Coded] = {}
         """The columns whose values polars would change, together with those of other frames."""
 
@@ -158,12 +158,17 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Read only these columns. Their names become text."""
-        columns = list(dict.fromkeys(items))
-        refuse_repeated(self.frame, columns)
-        for column in columns:
-            if str(column) not in self.as_read:
-                self.as_read[str(column)] = _series(self.frame, column)
-        return pl.DataFrame({str(column): self.as_read[str(column)] for column in columns}).lazy()
+        return pl.DataFrame({str(column): self.column(column) for column in dict.fromkeys(items)}).lazy()
+
+    def column(self, name: Any) -> pl.Series:
+        """Read one column."""
+        labels = [label for label in self.columns if str(label) == str(name)]
+        if len(labels) > 1:
+            named = " and ".join(dict.fromkeys(map(repr, labels)))
+            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
+        if str(name) not in self.as_read:
+            self.as_read[str(name)] = _series(self.frame, name)
+        return self.as_read[str(name)]
 
     def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
         """Read columns as an Enum whose values polars would change; see `FrameKind`."""
@@ -291,19 +296,7 @@ def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -
     """Gather columns by row number under a new index. A null row number gives missing values."""
     # No row has the number -1, so `reindex` fills it with missing values.
     places = rows.cast(pl.Int64).fill_null(-1).to_numpy()
-    selected = frame[list(columns)].set_axis(range(len(frame)))
-    try:
-        return selected.reindex(places).set_axis(range(len(places)))
-    except NotImplementedError:
-        for name, dtype in selected.dtypes.items():
-            try:
-                selected[[name]].reindex(places)
-            except NotImplementedError as error:
-                raise TypeError(
-                    f"column {shown(name)} is {dtype}, whose rows pandas cannot select ({first_line(error)}): "
-                    "convert or drop the column before the call"
-                ) from None
-        raise
+    return frame[list(columns)].set_axis(range(len(frame))).reindex(places).set_axis(range(len(places)))
 
 
 def _first_rows(values: pl.Series, keys: pl.Series) -> pl.Series | None:
@@ -323,25 +316,18 @@ def _is_changed(values: pd.Series[Any]) -> bool:
     if isinstance(dtype, (pd.CategoricalDtype, pd.PeriodDtype, pd.IntervalDtype)) or "decimal" in str(dtype):
         return True
     if dtype == np.dtype(object):
-        kind = pd.api.types.infer_dtype(values, skipna=True)
-        if kind in ("string", "empty", "boolean", "floating"):
-            return kind == "string" and not _is_unicode(values)
-        whole = kind == "integer" and all(-(2**63) <= value < 2**63 for value in values.dropna())
-        return not whole and not (kind == "date" and {*map(type, values.dropna())} == {date})
+        kind, present = pd.api.types.infer_dtype(values, skipna=True), values.dropna()
+        if kind == "integer":
+            return not (present.min() >= -(2**63) and present.max() < 2**63)
+        if kind == "date":
+            return {*map(type, present)} != {date}
+        if kind != "string":
+            return kind not in ("empty", "boolean", "floating")
     try:
-        pl.from_pandas(values.head(0))
+        pl.from_pandas(values if dtype == np.dtype(object) else values.head(0))  # A surrogate is no text of polars.
     except Exception:
         return True
     return False
-
-
-def _is_unicode(values: pd.Series[Any]) -> bool:
-    """Return whether no text has a surrogate, which UTF-8 lacks."""
-    try:
-        pl.from_pandas(values)
-    except (UnicodeError, ValueError, TypeError):
-        return False
-    return True
 
 
 def _objects(frame: FrameKind[Any], name: Any) -> pd.Series[Any]:
@@ -385,30 +371,17 @@ class _Coded(NamedTuple):
         return cls(values, labels.gather(places.set(places < 0, None)), distinct, labels)
 
 
-def refuse_repeated(frame: pd.DataFrame, columns: Sequence[Hashable]) -> None:
-    """Check that no two columns have the same name as text."""
-    labels: dict[str, list[Hashable]] = {}
-    for label in frame.columns:
-        labels.setdefault(str(label), []).append(label)
-    for column in columns:
-        if len(same_label := labels[str(column)]) > 1:
-            named = " and ".join(dict.fromkeys(map(repr, same_label)))
-            raise ValueError(f"the frame has {len(same_label)} columns named {named}: rename them before the call")
-
-
 def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
     values = frame[column]
-    if "decimal256" in str(values.dtype):
-        # polars would panic, and its PanicException is not an Exception.
-        raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
     try:
+        if "decimal256" in str(values.dtype):
+            raise TypeError("it has more than 38 digits")  # polars would panic.
         series = pl.from_pandas(_aligned(values)).alias(str(column))
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow raises ValueError
-        raise TypeError(_fault(values, error)) from None
-    except NotImplementedError as error:
-        raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: convert it") from error
-    except ImportError as error:
-        raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
+    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        raise TypeError(
+            f"column {shown(column)} is {str(values.dtype)[:100]} and has values that polars cannot read "
+            f"({first_line(error)}): convert it to numbers or text, or drop it, before the call"
+        ) from None
     if values.dtype != object or series.null_count() < len(series):
         return series
     # polars reads an object column without values as text. Without rows, a number serves in all roles.
@@ -425,42 +398,9 @@ def _aligned(values: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(array.copy())
 
 
-def _fault(values: pd.Series[Any], error: Exception) -> str:
-    """Explain why polars cannot read a column, and what to do."""
-    name, dtype = f"column {shown(values.name)}", str(values.dtype)
-    if dtype.startswith("Sparse"):
-        return f"{name} is {dtype}: convert it, .sparse.to_dense()"
-    if dtype.startswith("datetime64") and "time zone" in str(error):
-        return f"{name} ({dtype}) has a time zone of a fixed offset: .dt.tz_convert('UTC') gives it one that has a name"
-    if dtype.endswith("[pyarrow]"):
-        return f"{name} is {dtype}, which polars cannot read: cast or drop it before the call ({first_line(error)})"
-    kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
-    if isinstance(error, OverflowError) or kinds == ["int"]:
-        return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
-    if set(kinds) <= {"list", "tuple", "set", "ndarray"}:
-        return f"{name} ({dtype}) holds lists of items of several types: make all items text, or all numbers"
-    if len(kinds) == 1 and dtype == "object":
-        return f"{name} ({dtype}) holds values of the type {kinds[0]}: make text of it, .astype(str)"
-    return f"{name} ({dtype}) holds values of several types: convert it to one ({first_line(error)})"
-
-
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
     """Convert these columns of a pandas frame without the index. Their names become text."""
     return PandasFrame(frame).read(columns).collect()
-
-
-def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
-    """Return a result as a pandas frame, with the names and dtypes that its keys have in another one."""
-    import pandas as pd
-
-    labels = {str(label): label for label in like.columns if str(label) in keys}
-    columns = {
-        labels.get(column.name, column.name): _typed(column, like[labels[column.name]].dtype)
-        if column.name in labels
-        else _pandas(column)
-        for column in result
-    }
-    return pd.DataFrame(columns, copy=False)
 
 
 def _typed(column: pl.Series, dtype: Any) -> pd.Series[Any]:

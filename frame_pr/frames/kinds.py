@@ -51,16 +51,12 @@ class FrameKind(ABC, Generic[Frame]):
     """The name in error messages."""
     takes_expressions = False
     """Whether a polars expression may stand for a column."""
-    carried: Mapping[str, pl.Expr] = {}
-    """The columns that a table carries for `append_columns`."""
     joins_rows = False
     """Whether a join returns row numbers instead of columns. Columns then keep dtypes that polars does not have."""
 
-    def __init__(self, frame: Frame, columns: Sequence[Any], height: int | None) -> None:
+    def __init__(self, frame: Frame, columns: Sequence[Any]) -> None:
         self.frame = frame
         self.columns = list(columns)
-        self.height = height
-        """The number of rows; None if only the caller may collect the frame."""
 
     @classmethod
     @abstractmethod
@@ -105,14 +101,6 @@ class FrameKind(ABC, Generic[Frame]):
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Frame:
         """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
 
-    @abstractmethod
-    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
-        """Return the caller's rows with these columns of a table appended."""
-
-    @abstractmethod
-    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
-        """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
-
     def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Frame:
         """Give a full join of this frame and another of its kind, with equal keys `on`.
 
@@ -135,7 +123,23 @@ _KINDS: list[Any] = []
 class InMemory(FrameKind[Frame]):
     """A frame in memory: results are computed at once."""
 
-    height: int
+    def __init__(self, frame: Frame, columns: Sequence[Any], height: int) -> None:
+        super().__init__(frame, columns)
+        self.height = height
+        self.as_read: dict[str, pl.Series] = {}
+        """The columns that were read, by their names as text."""
+
+    def column(self, name: Any) -> pl.Series:
+        """Read one column."""
+        return self.read([name]).collect().get_column(str(name))
+
+    @abstractmethod
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
+        """Return the caller's rows with these columns of a table appended."""
+
+    @abstractmethod
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
+        """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
 
     def collect_result(self, table: pl.LazyFrame) -> pl.DataFrame:
         """Collect a result with the faster engine."""
@@ -186,6 +190,10 @@ class PolarsFrame(InMemory[pl.DataFrame]):
         """Return the whole frame."""
         return self.frame.lazy()
 
+    def column(self, name: Any) -> pl.Series:
+        """Return one column."""
+        return self.frame.get_column(str(name))
+
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
         """Return the collected result."""
         return self.collect_result(table)
@@ -204,11 +212,10 @@ class PolarsFrame(InMemory[pl.DataFrame]):
 
 @register_kind
 class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
-    """A polars LazyFrame. It is never collected here."""
+    """A polars LazyFrame, for a join of two of them. It is never collected here; other functions use `on_frame`."""
 
     name = "polars LazyFrame"
     takes_expressions = True
-    carried = {"callers_row": pl.struct(pl.all())}  # noqa: RUF012  read only
 
     @classmethod
     def matches(cls, frame: Any) -> bool:
@@ -216,7 +223,7 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
         return isinstance(frame, pl.LazyFrame)
 
     def __init__(self, frame: pl.LazyFrame) -> None:
-        super().__init__(frame, frame.collect_schema().names(), None)
+        super().__init__(frame, frame.collect_schema().names())
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return the frame itself."""
@@ -225,17 +232,6 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """Return the result as it is."""
         return table
-
-    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
-        """Return the carried rows with the new columns."""
-        return table.select("callers_row", *map(by_name, new)).unnest("callers_row")
-
-    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.LazyFrame:
-        """Return the carried columns joined with the new ones."""
-        if not carried:
-            return table.select(map(by_name, new))
-        rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
-        return self.append_columns(table.join(rows, on="row", how="left", maintain_order="left"), new)
 
 
 def on_frame(
@@ -384,10 +380,11 @@ def refuse_no_rows(stream: Any) -> None:
         )
 
 
-def kind_of(frame: Frame) -> FrameKind[Frame]:
-    """Return the frame as one of its kind. Raise if no kind matches."""
-    if kind := find_kind(frame) or find_kind(read_stream(frame)):
-        return kind
+def kind_of(frame: Frame) -> InMemory[Frame]:
+    """Return the frame in memory as one of its kind; collect a LazyFrame. Raise if no kind matches."""
+    source = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    if kind := find_kind(source) or find_kind(read_stream(source)):
+        return cast(InMemory[Frame], kind)
     if backend := backend_class(frame):
         raise TypeError(
             f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "

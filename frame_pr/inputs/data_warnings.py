@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain
 from math import isfinite
 from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, map_whole
+from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.request import Request
@@ -115,21 +114,17 @@ def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
     return None if needs_all else list(dict.fromkeys(names))
 
 
-def warn_of_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> pl.LazyFrame:
+def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
     """Warn if the columns are those of a tally, `keys, truth, score, ..., count`, and the call does not use `count`."""
     columns = [str(name) for name in kind.columns]
     if not may_be_tally(columns, request) or len({*columns}) < len(columns):
-        return source
+        return
     used, keys, end = _names(request.columns()), _names(request.keys), columns.index(COUNT)
     place = next((i for i, name in enumerate(columns) if name in used - keys), end)
     if COUNT in used or end - place < 2 or not used.issuperset(columns[place:end]):
-        return source
-    check = partial(_warn_of_counts, columns=columns[:end])
-    if kind.height is None:
-        return map_whole(source, check, source.collect_schema())
+        return
     with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
-        check(kind.read(columns[: end + 1]).collect())
-    return source
+        _warn_of_counts(kind.read(columns[: end + 1]).collect(), columns[:end])
 
 
 def _names(items: Sequence[Any]) -> set[str]:
@@ -137,7 +132,7 @@ def _names(items: Sequence[Any]) -> set[str]:
     return {*chain.from_iterable(roots)}
 
 
-def _warn_of_counts(data: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+def _warn_of_counts(data: pl.DataFrame, columns: Sequence[str]) -> None:
     counts = data[COUNT]
     # The counts of a tally are Int64 and belong to different rows. If each is 1, they change nothing.
     are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
@@ -146,4 +141,3 @@ def _warn_of_counts(data: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
             "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
             'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
         )
-    return data

@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing
-from frame_pr.frames.kinds import Frame, FrameKind, on_frame
+from frame_pr.frames.kinds import Frame, InMemory, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
 from frame_pr.inputs.keys import Groups, Recode, number_groups
 from frame_pr.inputs.request import Request
@@ -74,7 +74,7 @@ class Rows:
 class OutputFrame(NamedTuple, Generic[Frame]):
     """The output of a call: restores the caller's keys from `group`, and the caller's kind of frame."""
 
-    kind: FrameKind[Frame]
+    kind: InMemory[Frame]
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, if there are several; then `system` is the last key."""

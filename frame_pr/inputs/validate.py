@@ -17,7 +17,7 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, find_kind, kind_of
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import columns_read, warn_of_tally, warn_of_values
@@ -27,7 +27,7 @@ from frame_pr.inputs.request import TOTAL_POLICIES, Request
 class Selection(NamedTuple, Generic[Frame]):
     """The caller's columns under our names, and these names with the caller's."""
 
-    kind: FrameKind[Frame]
+    kind: InMemory[Frame]
     data: pl.DataFrame
     arguments: dict[str, str]
     """The columns that are expressions of the caller, with their arguments."""
@@ -50,37 +50,26 @@ class Selection(NamedTuple, Generic[Frame]):
 
 def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selection[Frame]:
     """Find the caller's columns. `carry`: whether the call gives back all rows of the frame."""
-    source_frame: Any = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
-    kind: FrameKind[Any] = kind_of(source_frame if carry else _projected(source_frame, request))
-    named_columns = request.arguments
-    for argument, items in named_columns.items():
+    kind = kind_of(frame if carry else _projected(frame, request))
+    for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
     refuse_repeats(request.parts())
     frames = {name: find_kind(frame) for name, frame in request.frames().items()}
     kind.code_keys(request.codes(), [other for other in frames.values() if other is not None])
-    source = kind.read(request.columns())
-    by, _, of_scores, *_ = named_columns
-    keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
-    single = {name: expand_single(source, name, item) for name, item in request.single.items()}
-    in_parts = request.parts()
-    if not all(isinstance(item, str) for _, item in in_parts):
-        refuse_repeats((argument, name) for argument, item in in_parts for name in selected_names(source, item))
-    source = warn_of_tally(kind, source, request)
+    warn_of_tally(kind, request)
+    if any(isinstance(item, pl.Expr) for item in request.columns()):
+        keys, scores, others, data, arguments = _computed(kind, request)
+    else:
+        keys, scores = ([str(item) for item in items] for items in (request.keys, request.scores))
+        others, arguments = {name: str(item) for name, item in request.single.items()}, {}
+        columns = {f"by{i}": item for i, item in enumerate(request.keys)}
+        columns |= {str(i): item for i, item in enumerate(request.scores)} | request.single
+        data = pl.DataFrame({name: kind.column(item) for name, item in columns.items()})
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
     if several:
         refuse_clash(keys, ["system"])
-    named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
-    named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
-    named |= {name: {name: column} for name, (_, column) in single.items()}
-    has_expressions = {
-        argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in named_columns.items()
-    }
-    columns = {name: column for each in named.values() for name, column in each.items()}
-    arguments = {name: argument for argument, each in named.items() if has_expressions[argument] for name in each}
-    assert kind.height is not None
-    data = computed(source.select(**columns), source, columns, arguments, kind.height)
     return Selection(
         kind=kind,
         # Every operation needs time for each chunk, and a copy of a large frame would need memory.
@@ -88,10 +77,29 @@ def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selectio
         arguments=arguments,
         keys={f"by{i}": name for i, name in enumerate(keys)},
         scores={str(i): name for i, name in enumerate(scores)},
-        others={name: column for name, (column, _) in single.items()},
+        others=others,
         several=several,
         frames=frames,
     )
+
+
+def _computed(
+    kind: InMemory[Any], request: Request
+) -> tuple[list[str], list[str], dict[str, str], pl.DataFrame, dict[str, str]]:
+    """Compute the caller's expressions: the names of keys, scores and others, their data, and the arguments."""
+    source, named_columns = kind.read(request.columns()), request.arguments
+    by, _, of_scores, *_ = named_columns
+    keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
+    single = {name: expand_single(source, name, item) for name, item in request.single.items()}
+    refuse_repeats((argument, name) for argument, item in request.parts() for name in selected_names(source, item))
+    named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
+    named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
+    named |= {name: {name: column} for name, (_, column) in single.items()}
+    columns = {name: column for each in named.values() for name, column in each.items()}
+    of_expressions = [argument for argument in named if any(isinstance(x, pl.Expr) for x in named_columns[argument])]
+    arguments = {name: argument for argument in of_expressions for name in named[argument]}
+    data = computed(source.select(**columns), source, columns, arguments, kind.height)
+    return list(keys), list(scores), {name: column for name, (column, _) in single.items()}, data, arguments
 
 
 def _projected(frame: Frame, request: Request) -> Frame:

@@ -116,7 +116,7 @@ class DiskFrame(Distributed):
         """Check the columns of a request, also for a tally without `count=`."""
         if may_be_tally(self.columns(), request):
             first = self.frame.head(_FIRST).collect()
-            warn_of_tally(kind_of(first), first.lazy(), request)
+            warn_of_tally(kind_of(first), request)
         return super().query_of(request, named, undefined)
 
     def groups(self, query: PartQuery) -> pl.DataFrame:

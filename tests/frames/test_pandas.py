@@ -4,7 +4,6 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pandas.testing as tm
-import polars as pl
 import pyarrow as pa
 import pytest
 from names import CALL_CASES, call
@@ -218,15 +217,6 @@ def test_a_name_of_the_index_is_no_column():
     assert frame.reset_index().pr.average_precision("relevant", "score", by="q")["q"].tolist() == [1]
     # A column of that name is one, whatever the index is called.
     assert frame.assign(q=2).pr.average_precision("relevant", "score", by="q")["q"].tolist() == [2]
-
-
-def test_pandas_without_pyarrow(monkeypatch):
-    def needs_pyarrow(_):
-        raise ModuleNotFoundError("pyarrow")
-
-    monkeypatch.setattr(pl, "from_pandas", needs_pyarrow)
-    with pytest.raises(ImportError, match=r'pandas frames need pyarrow: pip install "frame-pr\[pandas\]"'):
-        pd.DataFrame({"relevant": [1], "score": [1]}).pr.average_precision("relevant", "score")
 
 
 def test_a_frame_without_rows_and_dtypes():

@@ -151,7 +151,7 @@ def test_an_aggregation_is_no_column(lazy):
         "score": score.max() * 2,
         "by": pl.col("query").first(),
         "weight": score.sum(),
-        "positives": pl.col("relevant").sum(),
+        "total_positives": pl.col("relevant").sum(),
     }.items():
         with pytest.raises(ValueError, match=f"^{argument}: this expression gives one value for all rows: leave out"):
             fp.average_precision(frame, **good | {argument: column})
@@ -180,7 +180,7 @@ def test_an_expression_gives_one_value_for_every_row(change):
 def test_an_expression_that_cannot_be_computed():
     data = pl.DataFrame({"y": [1, 0, 1], "s": ["3", "x", "1"], "q": [1, 2, 2], "v": [3, 2, 1]})
     good = {"truth": "y", "score": "v", "by": "q"}
-    for argument in ("score", "truth", "by", "weight", "tie_break", "positives"):
+    for argument in ("score", "truth", "by", "weight", "tie_break", "total_positives"):
         with pytest.raises(
             ValueError, match=f"^{argument}: this expression cannot be computed: conversion from"
         ) as error:

@@ -1,6 +1,5 @@
 """Tie rules and rates are records: complete, documented, and looked up instead of compared by name."""
 
-import ast
 import re
 from inspect import Parameter, signature
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 import frame_pr as fp
 from frame_pr.inputs.policies import TIES, TieRule, Ties
-from frame_pr.metrics.rates import RATES
 
 PACKAGE = Path(fp.__file__).parent
 # Three rows of one score: positive, negative, negative.
@@ -58,24 +56,3 @@ def test_known_answers(ties, value):
 def test_known_answers_are_of_all_rules():
     (mark,) = test_known_answers.pytestmark
     assert {ties for ties, _ in mark.args[1]} == set(TIES)
-
-
-def compared_texts(path: Path) -> set[str]:
-    """All texts that a module compares something with."""
-    texts: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Compare):
-            parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
-            texts |= {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
-    return texts
-
-
-def test_no_name_of_a_rate_or_rule_is_compared():
-    # "threshold" and "k" are also arguments and axes, "tp" a column. What a PR, ROC or gain plot is, plotting says.
-    names = {*RATES, *TIES} - {"threshold", "k", "tp"}
-    found = {
-        str(path.relative_to(PACKAGE)): sorted(names & compared_texts(path))
-        for path in PACKAGE.rglob("*.py")
-        if path.parent.name != "plotting" and names & compared_texts(path)
-    }
-    assert found == {}

@@ -281,7 +281,8 @@ def test_the_groups_of_a_frame_in_other_functions():
         ("dog", 0, 0, 1),
         ("owl", 0, 0, 3),
     ]
-    assert DETECTIONS.pr.report(**call, k=1)["class"].to_list() == ["bird", "cat", "dog", "owl"]
+    report = DETECTIONS.pr.report(**call, k=1)["class"]
+    assert report.unique(maintain_order=True).to_list() == ["bird", "cat", "dog", "owl"]
     # There is no row of them to stand beside, and no threshold.
     assert DETECTIONS.pr.with_metrics("rows", **call).height == 4
     assert "owl" not in DETECTIONS.pr.curve(**call)["class"]

@@ -105,15 +105,6 @@ def test_the_index_is_new_and_columns_keep_their_dtypes():
     assert_pandas_equal(all_judged[run.columns], run.reset_index(drop=True))
 
 
-def test_columns_that_pandas_cannot_select_by_row_are_named():
-    pa = pytest.importorskip("pyarrow", minversion="16")  # has views
-    images = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array([b"a"], pa.binary_view())])))
-    run = pd.DataFrame({"document": ["x"], "image": images})
-    judgments = pd.DataFrame({"document": ["x", "y"], "relevance": [1, 0]})
-    with pytest.raises(TypeError, match=r"column 'image' is binary_view\[pyarrow\], whose rows pandas cannot select"):
-        run.pr.join_judgments(judgments, on="document")
-
-
 def test_lists_and_maps_of_arrow_are_carried_and_joined():
     pa = pytest.importorskip("pyarrow")
     for dtype, (first, second) in {
