@@ -122,6 +122,43 @@ run.pr.confusion("rel", "s", k=2, weight="w")
 run.pr.confusion("rel", prediction="s")  | probabilities are a score, with threshold=...
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
 run.pr.evaluate("recall@precision=90", "rel", "s")  | write 0.9 for 90 percent
+run.pr.average_precision("rel", "s", weight=pl.lit(-1.0))  | has values below 0 or infinite, such as -1.0
+run.pr.average_precision("rel", "s", count=pl.lit(1.5))  | a row stands for a whole number of rows
+run.pr.average_precision("rel", "s", by="q", total_positives=pl.lit(0))
+    | a total of 0 for a group in which the frame has 1 already
+run.pr.average_precision("rel", "s", total_positives=pl.lit(2.5))  | a total is a whole number below 2**56
+run.pr.average_precision("rel", "s", positive=0.5)  | positive=0.5 cannot be a value of column 'rel'
+run.pr.average_precision("rel", pl.lit(2**100).cast(pl.Int128))  | values of more than 63 bits: cast it to Float64
+run.pr.evaluate("precision@2", "rel", "s", weight="w")  | uses ranks, and weighted rows have no rank
+run.pr.evaluate("rbp0.8", "rel", "s", weight="w")  | uses ranks, and weighted rows have no rank
+run.pr.evaluate("ndcg", "rel", "s", gain=pl.lit(-1.0))  | gains are >= 0
+run.pr.evaluate("ndcg", "rel", "s", gain="w", weight="w")  | give one of the two
+run.pr.evaluate("roc_auc", "rel", "s", gain="w")  | none of them is asked for: leave it out
+run.pr.evaluate("max_accuracy", "rel", "s", ties="expected")  | no closed form in expectation
+run.pr.evaluate("recall@precision=0.5", "rel", "s", ties="expected")  | no closed form in expectation
+run.pr.evaluate("precision@0", "rel", "s")  | k must be a whole number of at least 1, got 0
+run.pr.evaluate("precision@200%", "rel", "s")  | a share of the rows must be above 0% and at most 100%
+run.pr.evaluate("net_benefit@threshold=1.5", "rel", "s")  | needs a threshold that is a probability
+run.pr.evaluate("rbp1.5", "rel", "s")  | the persistence of rbp must lie between 0 and 1
+run.pr.evaluate("f0", "rel", "s")  | it needs a cutoff, such as f0@10 or f0@threshold=0.5
+run.pr.evaluate("precison@5", "rel", "s")  | no metric is named 'precison@5'; did you mean 'precision@5'?
+run.pr.evaluate(["rows", "rows"], "rel", "s")  | metric 'rows' is asked for twice
+run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")  | names 'lab', which is not one of the keys
+run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")  | and quantiles such as 'q25'
+run.pr.evaluate("rows", "rel", "s", by=pl.col("q").alias("rows"))  | is named like a result column
+run.pr.with_metrics("rows", "rel", ["s", "w"])  | metrics as extra columns need one score at a time
+run.pr.curve("rel", "s", rates="average_precision")  | no rate is named 'average_precision'; there are k, tp
+run.pr.curve("rel", "s", rates="f1x")  | did you mean 'f1'?
+run.pr.curve("rel", "s", points=1)  | points must be a whole number of at least 2, got 1
+run.pr.f_beta("rel", "s", beta=0)  | beta must be a positive number, got 0
+run.pr.confusion("rel", "s", threshold=float("nan"))  | threshold must be a number, got nan
+run.pr.confusion("rel", "s", threshold=[])  | threshold is an empty list: give at least one value
+run.pr.precision_at_k("rel", "s", k=2**70)  | k must be below 2**62
+run.pr.interpolated_average_precision("rel", "s", points=7)  | points must be 11 or 101, or None, got 7
+run.pr.average_precision_at_k("rel", "s", k=2, divisor="rows")  | divisor must be 'min', 'positives' or 'hits'
+run.pr.gains_table("rel", "s", bins=0)  | bins must be one of 2, 4, 5
+run.pr.gains_table("rel", "s", weight="w")  | weighted rows have no rank
+run.pr.confusion_matrix("lab", "rel")  | is String and prediction column 'rel' is Int64: cast one of them
 run.pr.with_metrics("rows", "rel", "s", prefix=None)  | prefix must be text, got None
 run.pr.curve("rel", "s", rates=["f1", "f1"])  | rates has 'f1' twice
 run.pr.join_judgments(run, on=[["q"]])  | on takes the name of a column, or several; got [['q']]

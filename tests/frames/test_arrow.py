@@ -157,34 +157,6 @@ def test_streams_beside_a_frame():
         assert_same(call(lambda frame: frame.to_arrow().to_reader()), call(lambda frame: frame))
 
 
-@pytest.mark.parametrize("given", [lambda: DATA.to_arrow().column("score"), lambda: DATA["score"]])
-def test_an_array_is_no_table(given):
-    with pytest.raises(TypeError, match=r"expected a polars DataFrame, .* got a "):
-        fp.average_precision(given(), "relevant", "score")
-
-
-def test_a_stream_that_cannot_be_read():
-    class Broken:
-        def __arrow_c_stream__(self, requested_schema=None):
-            raise RuntimeError("released")
-
-    with pytest.raises(TypeError, match="the stream of a Broken cannot be read: released"):
-        fp.average_precision(Broken(), "y", "s")
-
-
-def test_wrong_columns():
-    table = DATA.to_arrow()
-    with pytest.raises(
-        TypeError, match="truth: polars expressions work on polars frames; give the names of columns of a pyarrow"
-    ):
-        fp.average_precision(table, pl.col("relevant"), "score")
-    with pytest.raises(ValueError, match="truth: no column 'rel' in the frame; did you mean 'relevant'"):
-        fp.average_precision(table, "rel", "score")
-    twice = pa.Table.from_arrays([table.column("score")] * 3, names=["s", "s", "y"])
-    with pytest.raises(ValueError, match="the frame has several columns named 's': rename them"):
-        fp.average_precision(twice, "y", "s")
-
-
 def test_a_dictionary_of_large_texts():
     # As polars gives categories; pyarrow before 16 makes none of a list.
     data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast({"q": pl.Categorical})

@@ -1,9 +1,5 @@
 """Frames that are not taken are told by name, and what is written instead."""
 
-import re
-from pathlib import Path
-
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -12,66 +8,6 @@ from frame_pr.frames import kinds
 from frame_pr.frames.kinds import InMemory
 
 DATA = pl.DataFrame({"q": ["a", "a"], "y": [1, 0], "s": [2.0, 1.0]})
-
-
-def test_frames_of_narwhals():
-    nw = pytest.importorskip("narwhals")
-    with pytest.raises(TypeError, match=r"got a narwhals\.dataframe\.DataFrame: to_native\(\) of it is the frame"):
-        fp.average_precision(nw.from_native(DATA), "y", "s")
-
-
-@pytest.mark.parametrize("by", [lambda grouper: grouper, lambda grouper: ["q", grouper]], ids=["alone", "beside"])
-def test_groupers_of_pandas(by):
-    data = DATA.to_pandas().assign(day=pd.to_datetime(["2024-01-01", "2024-01-02"]))
-    for grouper in (pd.Grouper(key="day", freq="D"), pd.Grouper("q")):
-        with pytest.raises(TypeError, match=r"by takes .* got a pandas (Time)?Grouper: add it to the frame and give"):
-            data.pr.average_precision("y", "s", by=by(grouper))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"metrics": {"average_precision": "AP"}}, "metrics: the new name comes first, then the metric; got 'aver"),
-        ({"mean_over": {"q": "median"}}, "mean_over takes names of columns of by, or True; got a dict"),
-    ],
-    ids=["metrics", "mean_over"],
-)
-def test_dicts_are_not_taken_for_their_keys(given, message):
-    call = {"metrics": "average_precision", "truth": "y", "score": "s", "by": "q"} | given
-    for function in (fp.evaluate, fp.with_metrics):
-        if "mean_over" not in given or function is fp.evaluate:
-            with pytest.raises((TypeError, ValueError), match=message):
-                function(DATA, **call)
-    if "mean_over" in given:
-        with pytest.raises(TypeError, match=message):
-            fp.report(DATA, "y", "s", by="q", **given)
-
-
-@pytest.mark.parametrize(
-    ("path", "way"),
-    [
-        ("run.parquet", "give pl.scan_parquet('run.parquet')"),
-        (Path("runs") / "bm25.CSV", "give pl.scan_csv('runs/bm25.CSV')"),
-        ("run.csv.gz", "give pl.scan_csv('run.csv.gz')"),
-        ("run.tsv", "give pl.scan_csv('run.tsv', separator='\\t')"),
-        ("s3://runs/*.ndjson", "give pl.scan_ndjson('s3://runs/*.ndjson')"),
-        (Path("runs"), "give pl.scan_parquet(...) or pl.scan_csv(...) of it"),
-        ("runs/*", "'runs/*': give pl.scan_parquet(...) or pl.scan_csv(...) of it"),
-    ],
-    ids=str,
-)
-def test_a_path_in_place_of_the_frame(path, way):
-    for function in (fp.average_precision, fp.curve, fp.with_metrics):
-        given = ("rows", "y", "s") if function is fp.with_metrics else ("y", "s")
-        with pytest.raises(TypeError, match=re.escape(way)):
-            function(path, *given)
-    with pytest.raises(TypeError, match=re.escape(way)):
-        fp.partitioned(path)
-
-
-def test_a_text_that_is_no_path():
-    with pytest.raises(TypeError, match=r"expected a polars DataFrame, a polars LazyFrame, .* got a str"):
-        fp.average_precision("relevant", "y", "s")
 
 
 class ArrowLike(InMemory):

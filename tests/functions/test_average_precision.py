@@ -120,14 +120,3 @@ def test_recall_levels_are_compared_as_whole_numbers(points, positives):
         total += Fraction(first, 2 * first - 1)
     result = data.pr.interpolated_average_precision("relevant", "score", points=points).item()
     assert result == near(total / points)
-
-
-@pytest.mark.parametrize("points", [0, 10, "11", 11.5])
-def test_other_numbers_of_points(points):
-    with pytest.raises((TypeError, ValueError), match=r"points must be 11 or 101, or None, got"):
-        TEN.pr.interpolated_average_precision("relevant", "score", points=points)
-
-
-def test_other_divisors():
-    with pytest.raises(ValueError, match="divisor must be 'min', 'positives' or 'hits', got 'max'"):
-        TEN.pr.average_precision_at_k("relevant", "score", 3, divisor="max")

@@ -104,43 +104,6 @@ def test_rows_without_a_truth():
     assert table.filter(q=2)["rows"].to_list() == [0] * 4
 
 
-@pytest.mark.parametrize(
-    ("data", "given", "error", "message"),
-    [
-        ({"p": ["a", None]}, {}, ValueError, "prediction column 'p' has 1 missing of 2 values: fill them"),
-        (
-            {"p": [1, 2]},
-            {},
-            TypeError,
-            "truth column 'y' is String and prediction column 'p' is Int64: cast one of them",
-        ),
-        ({}, {"classes": ["a"]}, ValueError, "truth column 'y' has labels that are no class: 'b' 1 time"),
-        (
-            {"y": ["a", "a"]},
-            {"classes": ["a"]},
-            ValueError,
-            "prediction column 'p' has labels that are no class: 'b' 2 t",
-        ),
-        ({}, {"classes": ["a", "a"]}, ValueError, "classes has 'a' twice"),
-        ({}, {"weight": "p"}, TypeError, "weight column 'p' is String: it must be numeric"),
-        ({"w": [1, -1]}, {"weight": "w"}, ValueError, "weight column 'w' has values below 0"),
-        ({}, {"unjudged": "negative"}, ValueError, "unjudged must be 'raise' or 'drop', got 'negative'"),
-        ({"truth": [1, 2]}, {"by": "truth"}, ValueError, "by column 'truth' is named like a result column"),
-        ({}, {"prediction": ["p", "y"]}, TypeError, "prediction takes the name of one column; got a list"),
-    ],
-)
-def test_wrong_calls(data, given, error, message):
-    data = pl.DataFrame({"y": ["a", "b"], "p": ["b", "b"]} | data)
-    for frame in (data, data.lazy()):
-        with pytest.raises(error, match=message):
-            fp.confusion_matrix(frame, **{"truth": "y", "prediction": "p"} | given).lazy().collect()
-
-
-def test_confusion_of_many_classes_names_it():
-    with pytest.raises(TypeError, match=r"positive=.*; confusion_matrix and unpivot_classes"):
-        IMAGES.pr.confusion("shown", prediction="predicted")
-
-
 WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT", "DOG", "CAT", "CAT"]})
 
 

@@ -87,25 +87,6 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
         assert_same(lazy.collect(), eager)
 
 
-@pytest.mark.parametrize(
-    ("cut", "message"),
-    [
-        ({"threshold": []}, "threshold is an empty list"),
-        ({"threshold": [0.5, 0.5]}, "threshold has threshold=0.5 twice"),
-        ({"threshold": [0.5, None]}, "threshold must be a number, got None"),
-        ({"threshold": [0.5, math.nan]}, "threshold must be a number, got nan"),
-        ({"k": [1, 0]}, "k must be a whole number of at least 1, got 0"),
-        ({"k": [2, 2]}, "k has 2 twice"),
-        ({"k": ["10%", "10.0%"]}, "k has 10% twice"),
-        ({"k": [2, "10%"]}, "has numbers of rows and shares; give one of the two"),
-        ({"k": "0%"}, "a share of the rows must be above 0% and at most 100%, got 0%"),
-    ],
-)
-def test_wrong_cuts(cut, message):
-    with pytest.raises(TypeError if "got None" in message else ValueError, match=message):
-        RUN.pr.confusion(**CALL, **cut, rates="all")
-
-
 def test_means_over_groups():
     table = RUN.pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"], rates="all")
     # ink 1 of 2, tea 2 of 3, and pen predicts nothing.
@@ -237,39 +218,6 @@ def test_extreme_thresholds(cut, dtype):
         found = data.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending, rates="all")
         alone = data.pr.confusion("y", "s", threshold=cut, ascending=ascending, rates="all")
         assert_same(found.drop("threshold"), alone.drop("threshold"))
-
-
-@pytest.mark.parametrize(
-    ("threshold", "error", "message"),
-    [
-        ("cut", ValueError, "threshold column 'cut' is not one number in each group: 2 groups have several"),
-        ("text", TypeError, "threshold column 'text' is String: it must be numeric"),
-        ("nope", ValueError, "threshold: no column 'nope' in the frame"),
-        (CUTS.head(2), ValueError, "threshold frame has no row for 1 of 3 groups, such as 'pen': every group"),
-        (CUTS[[0, 1, 2, 2]], ValueError, r"threshold frame has several rows of \('pen',\): it must have one"),
-        (
-            pl.DataFrame({"cut": [1, 2]}),
-            ValueError,
-            "threshold frame has several rows: it must have one for each group",
-        ),
-        (
-            CUTS.with_columns(n=1),
-            ValueError,
-            "threshold frame has the columns 'q', 'cut', 'n': it must have some of those",
-        ),
-        (CUTS.cast({"cut": pl.String}), TypeError, "threshold column 'cut' is String: it must be numeric"),
-        (
-            CUTS.with_columns(q=pl.lit(True)),
-            TypeError,
-            "column 'q' is String in the frame and Boolean in the threshold",
-        ),
-    ],
-)
-def test_wrong_thresholds(threshold, error, message):
-    data = RUN.with_columns(cut=pl.Series([1, 2] * 4 + [1, 1]), text=pl.lit("x"))
-    for frame in (data, data.lazy()):
-        with pytest.raises(error, match=message):
-            frame.pr.confusion(**CALL, threshold=threshold, rates="all").lazy().collect()
 
 
 def test_decimal_thresholds():

@@ -86,37 +86,6 @@ def test_a_figure_that_the_curve_has_anyway_comes_once():
     assert TEN.pr.curve("relevant", "score", rates=["precision", "f1", "tp"]).columns == [*COLUMNS, "f1"]
 
 
-@pytest.mark.parametrize("function", ["curve", "with_curve"])
-@pytest.mark.parametrize("figure", ["mccc", "average_precision", "f0", "", "precision@10"])
-def test_an_unknown_figure(function, figure):
-    with pytest.raises(ValueError, match=r"no rate is named|beta must be a positive number"):
-        getattr(TEN.pr, function)("relevant", "score", rates=[figure])
-
-
-@pytest.mark.parametrize(
-    ("name", "rate"),
-    [("tpr", "recall"), ("TNR", "specificity"), ("ppv", "precision"), ("fall-out", "fpr"), ("miss_rate", "fnr")],
-)
-def test_a_synonym_names_the_rate_that_it_means(name, rate):
-    calls = [
-        lambda: TEN.pr.curve("relevant", "score", rates=name),
-        lambda: TEN.pr.with_curve("relevant", "score", rates=[name]),
-    ]
-    for call in calls:
-        with pytest.raises(ValueError, match=f"rates: no rate is named '{name}'; it is '{rate}' here$"):
-            call()
-
-
-def test_a_metric_of_the_whole_ranking_is_no_rate():
-    with pytest.raises(ValueError, match="no rate is named 'roc'; it is a metric of a whole ranking"):
-        TEN.pr.curve("relevant", "score", rates="roc")
-
-
-def test_the_nearest_figures_are_offered():
-    with pytest.raises(ValueError, match=r"no rate is named 'mccc'; did you mean 'mcc'\?"):
-        TEN.pr.curve("relevant", "score", rates=["mccc"])
-
-
 def test_precision_times_recall_step_adds_up_to_average_precision():
     data = pl.DataFrame({"relevant": [i % 3 == 0 for i in range(200)], "score": [i * 37 % 41 for i in range(200)]})
     curve = data.pr.curve("relevant", "score", rates="all")
@@ -198,11 +167,6 @@ def test_with_curve_and_a_prefix():
     assert result["pr_k"].to_list() == list(range(1, 11))
 
 
-def test_with_curve_takes_one_score():
-    with pytest.raises(ValueError, match=r"score gives 2 columns: metrics as extra columns need one score at a time"):
-        TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"], rates="all")
-
-
 def test_several_scores_give_a_curve_each():
     data = TEN.with_columns(flat=pl.lit(3))
     result = fp.curve(data, "relevant", ["score", "flat"], rates="all")
@@ -263,12 +227,6 @@ def test_points_of_a_long_curve_are_its_interpolated_average():
     assert data.pr.curve("y", "s", rates="all").height == 20_000
     levels = [few.filter(pl.col("tp") * 10 >= 996 * i)["interpolated_precision"][0] for i in range(11)]
     assert sum(levels) / 11 == data.pr.interpolated_average_precision("y", "s", points=11).item()
-
-
-@pytest.mark.parametrize("points", [1, 0, 2.5, "3", True])
-def test_points_must_be_two_or_more(points):
-    with pytest.raises((TypeError, ValueError), match="points must be a whole number of at least 2, got"):
-        TEN.pr.curve("relevant", "score", points=points, rates="all")
 
 
 def test_metrics_of_the_group_as_further_columns():

@@ -206,28 +206,6 @@ def test_the_mean_is_that_of_the_groups():
     assert_same(result, expected.sort("model"), dtypes=False)
 
 
-def test_mean_over_what_is_no_key():
-    frame = RUNS
-    with pytest.raises(ValueError, match=r"mean_over names 'query', which is not one of the keys: model"):
-        frame.pr.evaluate("average_precision", "relevant", "score", by="model", mean_over="query")
-    with pytest.raises(ValueError, match="mean_over is an empty list"):
-        frame.pr.evaluate("average_precision", "relevant", "score", by="query", mean_over=[])
-
-
-def test_a_key_named_like_a_mean():
-    for name in ("groups", "mean_average_precision", "undefined_average_precision"):
-        data = RUNS.rename({"model": name})
-        with pytest.raises(ValueError, match=f"by column '{name}' is named like a result column"):
-            data.pr.evaluate("average_precision", "relevant", "score", by=[name, "query"], mean_over="query")
-
-
-@pytest.mark.parametrize("over", ["rows", "query"])
-def test_a_key_named_like_a_metric_of_a_mean(over):
-    data = RUNS.rename({"model": "rows"})
-    with pytest.raises(ValueError, match="by column 'rows' is named like a result column"):
-        data.pr.evaluate("rows", "relevant", "score", by=["rows", "query"], mean_over=over)
-
-
 # several systems ----------------------------------------------------------------------------------------------------
 
 
@@ -299,17 +277,6 @@ def test_with_metrics_clash_and_prefix():
     result = data.pr.with_metrics(["positives", "rows"], "relevant", "score", prefix="group_")
     assert result.columns == ["relevant", "score", "rows", "group_positives", "group_rows"]
     assert result.row(0)[2:] == ("mine", 5, 10)
-
-
-def test_with_metrics_takes_one_score():
-    with pytest.raises(ValueError, match=r"score gives 2 columns: .* one score at a time"):
-        RUNS.with_columns(other="score").pr.with_metrics("rows", "relevant", ["score", "other"])
-
-
-@pytest.mark.parametrize("undefined", ["0", "a", [0.0], {}])
-def test_undefined_is_a_number(undefined):
-    with pytest.raises((TypeError, ValueError), match="undefined"):
-        fp.evaluate(TEN, "average_precision", "relevant", "score", undefined=undefined)
 
 
 def test_names_in_snake_case():

@@ -53,14 +53,3 @@ def test_without_positives_there_is_no_recall():
     table = RUN.with_columns(relevant=0).pr.gains_table("relevant", "score", bins=2)
     assert table.select("recall", "lift", "bin_recall", "bin_lift").null_count().row(0) == (2, 2, 2, 2)
     assert table["precision"].to_list() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("bins", [0, 1, 3, 10.0, True, "10", None])
-def test_bins_that_cannot_be(bins):
-    with pytest.raises(ValueError, match="bins must be one of 2, 4, 5, 8, 10, 20, 25, 40, 50, 100; got "):
-        RUN.pr.gains_table("relevant", "score", bins=bins)
-
-
-def test_weights_are_refused():
-    with pytest.raises(ValueError, match="weighted rows have no rank"):
-        RUN.with_columns(w=1.5).pr.gains_table("relevant", "score", weight="w")

@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 import frame_pr as fp
 from frame_pr.metrics.names import metric
 
-SHARED = ("by", "positive", "weight", "count", "gain", "unscored", "unjudged", "ascending")
 # Two groups; twice a hit and a miss of one score, a row without a score and one without a truth.
 ROWS = {
     "q": ["b", "b", "a", "a", "a", "a", "a", "a"],
@@ -135,24 +134,6 @@ def test_rows_of_no_count_are_not_there():
 
 
 @pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        ([1, -1], "count column 'n' holds -1: a row stands for a whole number of rows, 0 or more"),
-        ([1.0, 0.5], "holds 0.5: .*weight= takes others"),
-        ([1, None], "has 1 missing of 2 values"),
-        ([1.0, float("nan")], "has 1 missing of 2 values"),
-        ([2**56, 2**56], "sums up to more than"),
-        ([1.0, float("inf")], "holds inf"),
-    ],
-)
-@pytest.mark.parametrize("lazy", [False, True])
-def test_what_is_no_count(counts, message, lazy):
-    data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": counts})
-    with pytest.raises(ValueError, match=message):
-        fp.average_precision(data.lazy() if lazy else data, "y", "s", count="n").lazy().collect()
-
-
-@pytest.mark.parametrize(
     ("given", "message"),
     [
         (
@@ -168,12 +149,6 @@ def test_rows_that_stand_for_several_have_no_order(given, message):
         fp.average_precision(data, "y", "s", count="n", **given)
     with pytest.raises(ValueError, match="tally does not take it"):
         fp.tally(data, "y", "s", **given)
-
-
-def test_a_curve_has_no_row_for_each_counted_row():
-    data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": [1, 1]})
-    with pytest.raises(ValueError, match="the curve would have a row for each row"):
-        fp.curve(data, "y", "s", count="n", ties="optimistic")
 
 
 def test_a_column_that_plays_two_parts_stands_once():
@@ -231,13 +206,6 @@ def test_edges(dtype, scores, ascending, labels):
     found = fp.tally(data, "y", "s", by="place", bins=[0.7, 0.2], ascending=ascending)
     assert found["s"].dtype == dtype
     assert found["s"].cast(pl.Float64).to_list() == pytest.approx(labels)
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-def test_no_whole_number_is_worse_than_all_edges(lazy):
-    data = pl.DataFrame({"y": [1, 0], "s": [1, 2]})
-    with pytest.raises(ValueError, match="score column 's' holds 1, worse than all edges of bins=, and no Int64"):
-        fp.tally(data.lazy() if lazy else data, "y", "s", bins=[2]).lazy().collect()
 
 
 # Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge of a bin.

@@ -49,26 +49,6 @@ def test_flags_beside_categories():
         assert table(FRAUD, pl.Series(FRAUD, dtype=dtype), "fraud") == (2, 2, 0, 0, 2)
 
 
-@pytest.mark.parametrize(
-    ("truth", "predicted", "positive", "found"),
-    [
-        (FRAUD, ["Fraud", "OK", "Fraud", "OK"], "fraud", "it holds 'Fraud', 'OK', and the truth 'fraud', 'ok'"),
-        ([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.3], 1, "it holds 0.2, 0.3, 0.8, 0.9, and the truth 0, 1"),
-        ([1, 0, 1, 0], [1.0, 0.2, 0.8, 0.0], 1, "it holds 0.0, 0.2, 0.8, 1.0, and the truth 0, 1"),
-        ([1, 2, 1, 2], [10, 20, 10, 20], 1, "it holds 10, 20, and the truth 1, 2"),
-    ],
-)
-def test_a_prediction_that_shares_no_label_with_the_truth(truth, predicted, positive, found):
-    with pytest.raises(Exception, match=f"prediction column 'p' shares no label with truth column 'y': {found}"):
-        table(truth, predicted, positive)
-
-
-@pytest.mark.parametrize("predicted", [[0.9, 0.2, 0.8, 0.3], [0, 1, 2, 1]])
-def test_numbers_that_are_no_flags_beside_texts(predicted):
-    with pytest.raises(Exception, match="prediction column 'p' is neither boolean nor 0/1, it holds"):
-        table(FRAUD, predicted, "fraud")
-
-
 def test_predictions_that_share_a_label_that_no_row_has():
     assert table(FRAUD, ["ok"] * 4, "fraud") == (0, 0, 0, 2, 2)
     assert table([0, 0], [1, 1], 1) == (2, 0, 2, 0, 0)
@@ -127,34 +107,6 @@ def test_a_label_that_the_truth_does_not_have(truth, positive):
     for given in [data, data.lazy()] if frame is pl.DataFrame else [data]:
         with pytest.raises(Exception, match=f"column 'y' has no {positive!r}, it"):
             collected(fp.average_precision(given, "y", "s", positive=positive))
-
-
-@pytest.mark.parametrize(
-    ("truth", "positive"),
-    [
-        (pl.Series([True, False]), "true"),
-        (pl.Series([True, False]), 2),
-        (pl.Series([True, False]), 0.5),
-        (pl.Series(["true", "false"]), True),
-        (pl.Series(["1", "0"]), 1),
-        (pl.Series([1, 0]), "1"),
-        (pl.Series([1, 0]), 0.5),
-        (pl.Series([1, 0], dtype=pl.Int8), 257),
-        (pl.Series([1.0, 0.0]), float("nan")),
-        (pl.Series([1.0, 2.0**53]), 2**53 + 1),
-        (pl.Series([DAY, NEXT]), 18262),
-        (pl.Series([DAY, NEXT]), "2020-01-01"),
-        (pl.Series([DAY, NEXT]), dt.datetime(2020, 1, 1, 12)),
-        (pl.Series([b"a", b"b"]), "a"),
-        (pl.Series([["a"], ["b"]]), "a"),
-        (pl.Series(["a", "b"]), ["a"]),
-        (pl.Series(["a", "b"]), object()),
-        (pl.Series([1, 0]), 10**60),
-    ],
-)
-def test_a_label_that_the_type_cannot_hold(truth, positive):
-    with pytest.raises(TypeError, match="cannot be a value of column 'y', which is "):
-        fp.average_precision(pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive)
 
 
 @pytest.mark.parametrize(

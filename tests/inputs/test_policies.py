@@ -197,11 +197,3 @@ def test_every_function_takes_the_policies(function):
     assert getattr(data.pr, function)("y", "s", *EVERY[function], unscored="unretrieved").height in (1, 2)
     with pytest.raises(ValueError, match="unscored must be"):
         getattr(data.pr, function)("y", "s", *EVERY[function], unscored="skip")
-
-
-def test_the_others_take_the_policies():
-    for function in (fp.evaluate, fp.with_metrics):
-        with pytest.raises(ValueError, match="unscored must be"):
-            function(GOOD, "average_precision", "y", "s", unscored="skip")
-    with pytest.raises(ValueError, match="unscored must be"):
-        fp.confusion(GOOD, "y", "s", threshold=1, unscored="skip")

@@ -164,19 +164,6 @@ def test_an_aggregation_is_no_column(lazy):
     assert flat.equals(fp.evaluate(GOOD, "prevalence", **good).rename({"prevalence": "average_precision"}))
 
 
-@pytest.mark.parametrize("change", [pl.Expr.drop_nulls, lambda column: column.head(2), lambda column: column.append(1)])
-def test_an_expression_gives_one_value_for_every_row(change):
-    data = pl.DataFrame({"y": [1, 0, 1], "s": [3, None, 1], "q": [1, 2, 2], "v": [3, 2, 1]})
-    good = {"truth": "y", "score": "v", "by": "q"}
-    for argument, column in (("score", "s"), ("truth", "y"), ("by", "q"), ("weight", "v")):
-        wrong = change(pl.col("s").fill_nan(None) if change is pl.Expr.drop_nulls else pl.col(column))
-        with pytest.raises(ValueError, match=f"^{argument}: this expression gives [24] values for 3 rows, not one"):
-            fp.average_precision(data, **good | {argument: wrong})
-    # Also where all of them are as short as each other.
-    with pytest.raises(ValueError, match=r"^score: this expression gives 2 values for 3 rows"):
-        fp.average_precision(data, pl.col("y").head(2), pl.col("v").head(2))
-
-
 def test_an_expression_that_cannot_be_computed():
     data = pl.DataFrame({"y": [1, 0, 1], "s": ["3", "x", "1"], "q": [1, 2, 2], "v": [3, 2, 1]})
     good = {"truth": "y", "score": "v", "by": "q"}
@@ -188,11 +175,6 @@ def test_an_expression_that_cannot_be_computed():
         assert len(str(error.value).partition("\n\n")[0]) < 400
     beside = fp.with_metrics(data, "average_precision", "y", pl.col("v") + 1, by=pl.col("q") % 2)
     assert beside["average_precision"].to_list() == [1.0, 0.5, 0.5]
-
-
-def test_a_frame_of_constants():
-    with pytest.raises(ValueError, match=r"^score and truth name no column of the frame: one has to$"):
-        fp.average_precision(GOOD, pl.lit(1), pl.lit(2))
 
 
 def test_other_columns_may_be_anything():

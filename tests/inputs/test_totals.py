@@ -130,38 +130,6 @@ def test_whole_totals_of_any_numeric_dtype(n):
         assert result.rows() == [("a", 3, 1 / 3), ("b", 1, 1.0)]
 
 
-@pytest.mark.parametrize("n", [["3", "1"], [True, True]], ids=["String", "Boolean"])
-def test_totals_that_are_no_numbers(n):
-    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 1], "s": [2, 1], "n": n})
-    for positives in ("n", data.select("q", "n")):
-        with pytest.raises(TypeError, match=r"positives column 'n' is (String|Boolean): it must be numeric"):
-            data.pr.average_precision("y", "s", by="q", total_positives=positives)
-
-
-@pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
-@pytest.mark.parametrize(
-    ("total", "weight", "message"),
-    [
-        (
-            2.5,
-            None,
-            r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56, or, where weight= is a column",
-        ),
-        (2.5, "whole", r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56"),
-        (math.inf, "float", "rows column 'N' holds inf"),
-        (2**56, None, "rows column 'N' holds 72057594037927936"),
-    ],
-)
-def test_totals_beside_weights_that_cannot_be(given, total, weight, message):
-    data = pl.DataFrame({"q": ["a", "a"], "y": [1, 0], "s": [2, 1], "whole": [1, 1], "float": [0.5, 0.5]})
-    known = pl.DataFrame({"q": ["a"], "N": [total]})
-    frame = {"column": "N", "polars": known, "lazy": known.lazy(), "pandas": known.to_pandas()}[given]
-    data = data.with_columns(N=pl.lit(total))
-    for rows in (data, data.lazy()):
-        with pytest.raises(ValueError, match=message):
-            fp.evaluate(rows, "prevalence", "y", "s", by="q", total_rows=frame, weight=weight).lazy().collect()
-
-
 @pytest.mark.parametrize("given", ["column", "polars"])
 def test_known_sums_of_weights(given):
     # Of 3.5 the frame has .5, ranked first: recall 1/7. Not found are 3, so that .5 + .75 + 3 is in all.
@@ -181,16 +149,6 @@ def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
         assert fp.evaluate(known, found.columns, "y", "s", weight="w", total_positives="P").equals(found)
     with pytest.raises(ValueError, match=r"total_positives gives a total of 0.59 for a group"):
         fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", total_positives="P")
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("by", [None, "q"])
-def test_a_known_total_is_given_once(by, lazy):
-    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 0], "s": [1, 2]})
-    known = pl.DataFrame({"q": ["a", "b", "b", "z"], "n": [3] * 4})
-    frame, known = data.lazy() if lazy else data, known if by else known.drop("q").head(2)
-    with pytest.raises(ValueError, match="positives frame gives 1 total more than it has groups"):
-        fp.average_precision(frame, "y", "s", by=by, total_positives=known).lazy().collect()
 
 
 def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
@@ -299,9 +257,3 @@ def test_the_groups_of_a_frame_in_parts():
         for partitions in (1, 3):
             parts = fp.partitioned(DETECTIONS, partitions=partitions, progress=False)
             assert parts.evaluate("average_precision", **call, **more).equals(known)
-
-
-def test_two_frames_of_other_groups():
-    call = {"total_positives": OBJECTS, "total_rows": OBJECTS.with_columns(n=9).head(3)}
-    with pytest.raises(ValueError, match="total_rows gives no total for 1 of 4 groups"):
-        DETECTIONS.pr.evaluate("prevalence", "hit", "s", by="class", **call)

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from names import CALL_CASES, GOOD, call
+from names import GOOD, call
 
 # seen in the values, so on a LazyFrame at collect -------------------------------------------------------------------
 
@@ -73,21 +73,6 @@ def test_what_the_values_show(data, given, message):
             result.collect(engine=engine)
 
 
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_every_function_looks_at_the_values(function, given):
-    data = GOOD.with_columns(relevant=pl.Series([1, None, 0, 0, 1]))
-    with pytest.raises(ValueError, match="truth column 'relevant' has 1 missing of 5 values"):
-        call(data, function, by="query", **given)
-    with pytest.raises((ValueError, pl.exceptions.ComputeError), match="'relevant' has 1 missing of 5 values"):
-        call(data.lazy(), function, by="query", **given).collect()
-
-
-def test_missing_values_of_one_of_several_scores():
-    data = GOOD.with_columns(other=pl.Series([1.0, None, 3.0, 4.0, 5.0]))
-    with pytest.raises(ValueError, match="score column 'other' has 1 missing of 5 values"):
-        data.pr.average_precision("relevant", ["score", "other"])
-
-
 def test_predictions():
     for predicted, positive, message in [
         ([1, None, 0, 0, 1], None, "prediction column 'predicted' has 1 missing of 5 values"),
@@ -103,12 +88,6 @@ def test_predictions():
         "k", "precision", "recall"
     )
     assert result.row(0) == (0, None, 0.0)
-
-
-def test_128_bit_scores_that_are_too_large():
-    data = GOOD.with_columns(score=pl.lit(2**100, dtype=pl.Int128))
-    with pytest.raises(ValueError, match=r"score column 'score' \(Int128\) has values of more than 63 bits: cast it"):
-        data.pr.average_precision("relevant", "score")
 
 
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.Decimal(38, 0)], ids=str)

@@ -1,7 +1,5 @@
 """Weights of rows, against repeated rows and scikit-learn."""
 
-import math
-
 import numpy as np
 import polars as pl
 import pytest
@@ -65,21 +63,6 @@ def test_rows_without_weight_are_not_there():
     assert fp.evaluate(data, names, "y", "s", by="g", weight="w").rows() == [(1, 1.0, 1), (2, None, 0)]
     beside = fp.with_curve(data, "y", "s", by="g", weight="w", rates="all")
     assert beside["k"].to_list() == [1, None, None]
-
-
-@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf, None])
-def test_weights_that_are_none(bad):
-    data = pl.DataFrame({"y": [1, 0], "s": [1, 2], "w": [1.0, bad]})
-    with pytest.raises(ValueError, match="weight column 'w' has"):
-        fp.average_precision(data, "y", "s", weight="w")
-    lazy = fp.average_precision(data.lazy(), "y", "s", weight="w")
-    with pytest.raises(ValueError, match="weight column 'w' has"):
-        lazy.collect()
-
-
-def test_a_text_is_no_weight():
-    with pytest.raises(TypeError, match="weight column 'w' is String: it must be numeric"):
-        fp.average_precision(pl.DataFrame({"y": [1, 0], "s": [1, 2], "w": ["1", "2"]}), "y", "s", weight="w")
 
 
 def test_products_of_large_whole_weights():

@@ -173,27 +173,6 @@ def test_costs_of_both_classes_changed_about(data):
     assert other["max_informedness"] == near(found["max_informedness"])
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("min_cost0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0"),
-        ("threshold@min_cost0.0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0.0"),
-        ("min_cost1e16", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 1e16"),
-        ("min_cost", "did you mean 'min_cost10'"),
-        ("max_informedness@3", "did you mean 'max_informedness'"),
-    ],
-)
-def test_names_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        call(TEN, "evaluate", metrics=name)
-
-
-@pytest.mark.parametrize("name", ["max_informedness", "min_cost1", "threshold@min_cost1"])
-def test_the_best_over_orders_has_no_mean(name):
-    with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
-        call(TEN, "evaluate", metrics=name, ties="expected")
-
-
 @pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1])
 def test_whole_numbers_that_floats_do_not_hold_stay_whole_beside_a_missing_one(largest):
     # Group 1 has no threshold at which it costs less than none, group 2 has its largest score.

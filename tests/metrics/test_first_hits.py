@@ -140,23 +140,3 @@ def test_a_single_positive_among_ties_differs():
         "average_precision": near(1 / 3),
         "reciprocal_rank": near(11 / 18),
     }
-
-
-@pytest.mark.parametrize("name", ["reciprocal_rank", "reciprocal_rank@3", "success@3", "success@20%"])
-def test_weighted_rows_have_no_rank(name):
-    with pytest.raises(ValueError, match=f"{name} uses ranks, and weighted rows have no rank"):
-        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("success@0", "k must be a whole number of at least 1, got 0"),
-        ("success@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
-        ("reciprocal_rank@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
-        ("success", "it needs a cutoff, such as success@10$"),
-    ],
-)
-def test_cuts_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        call(TEN, "evaluate", metrics=name)

@@ -118,26 +118,6 @@ def test_all_that_is_retrieved_is_judged(data, k):
     assert values(data, [f"judged@{k}"])[f"judged@{k}"] == near(min(k, data.height) / k)
 
 
-@pytest.mark.parametrize("name", ["bpref", "judged@3"])
-def test_weighted_rows_have_no_rank(name):
-    with pytest.raises(ValueError, match=f"{name} uses ranks, and weighted rows have no rank"):
-        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("judged", "it needs a cutoff, such as judged@10$"),
-        ("judged@0", "k must be a whole number of at least 1, got 0"),
-        ("judged@101%", "a share of the rows must be above 0% and at most 100%, got 101%"),
-        ("bpref@10", "no metric is named 'bpref@10'; did you mean 'bpref'"),
-    ],
-)
-def test_names_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        call(TEN, "evaluate", metrics=name)
-
-
 def test_bpref_of_rows_that_stand_for_many():
     # The three positives are tied with 4 * 10^15 - 1 misses. Of 4 * 10^15 places, those with 0, 1 and 2 misses above
     # are worth 1, 2/3 and 1/3.

@@ -54,28 +54,6 @@ def test_betas_with_an_exponent(name):
     assert len(set(result)) == 1
 
 
-def test_marks_with_an_exponent():
-    pytest.importorskip("matplotlib").use("agg")
-    fp.plot(DATA, "y", "s", mark="max_f1e-5")
-    for mark in ("max_f1.2.3", "max_f"):
-        with pytest.raises(ValueError, match="mark takes a threshold, a cutoff"):
-            fp.plot(DATA, "y", "s", mark=mark)
-
-
-@pytest.mark.parametrize(
-    ("cut", "fault"),
-    [
-        ("1e9999999", "recall must lie between 0 and 1, got 1e9999999"),
-        ("-1", "recall must lie between 0 and 1, got -1"),
-        ("1.0000000000000001", "recall must lie between 0 and 1, got 1.0000000000000001"),
-        ("0." + "9" * 90, "no metric is named 'k@recall=0.9999999999999999999' and so on: 101 characters, 100 are"),
-    ],
-)
-def test_recalls_that_are_no_recalls(cut, fault):
-    with pytest.raises(ValueError, match=fault):
-        fp.evaluate(DATA, f"k@recall={cut}", "y", "s")
-
-
 @pytest.mark.parametrize(
     ("cut", "k"), [("1e-9999999", 1), ("5e-324", 1), ("1e-37", 1), ("0." + "9" * 37, 6), ("0.250000000000000001", 3)]
 )

@@ -1,6 +1,5 @@
 import re
 
-import polars as pl
 import pytest
 from samples import TEN
 
@@ -52,12 +51,6 @@ NO_NAMES += [
 NO_NAMES += ["f1@threshold=1..2", "max_f1@10", "threshold@max_f1@3", "interpolated_average_precision_10", "f_1@3"]
 
 
-@pytest.mark.parametrize("name", NO_NAMES)
-def test_no_metric(name):
-    with pytest.raises(ValueError, match=f"^no metric is named {re.escape(repr(name))}; "):
-        TEN.pr.evaluate(["average_precision", name], "relevant", "score")
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -98,62 +91,8 @@ def test_what_a_name_of_another_tool_means(name, meant):
         metric(name)
 
 
-def test_several_unknown_names_are_a_list_to_paste():
-    meant = re.escape("did you mean ['average_precision', 'ndcg@10', 'precision@10', 'reciprocal_rank', 'rows']?")
-    with pytest.raises(ValueError, match=f"^no metrics are named 'MAP', 'nDCG@10', 'P@10', 'mrr'; {meant}$"):
-        TEN.pr.evaluate(["MAP", "nDCG@10", "P@10", "mrr", "rows"], "relevant", "score")
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"), [("gini", "2 * roc_auc - 1"), ("logloss", "scikit-learn"), ("roc_curve", "curve(")]
-)
-def test_a_metric_that_is_not_offered(name, answer):
-    with pytest.raises(ValueError, match=f"no metric is named '{name}'; .*{re.escape(answer)}"):
-        metric(name)
-
-
-@pytest.mark.parametrize("arguments", [("relevant", "score", ["rows"]), ("relevant", "score", "average_precision")])
-def test_columns_in_the_place_of_metrics(arguments):
-    with pytest.raises(ValueError, match=r"^the metrics come first, then truth and score; got metrics='relevant'$"):
-        TEN.pr.evaluate(*arguments)
-
-
 def test_every_word_for_a_metric_means_one():
     for answer, words in WORDS.items():
         if not (answer.endswith("=") or "(" in answer or " " in answer):
             for word in words.split():
                 assert meant_names(word) or word in ("depth", "percent", "population", "cutoff"), word
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("precision@0", "k must be a whole number of at least 1, got 0"),
-        ("average_precision@0", "k must be a whole number of at least 1, got 0"),
-        (
-            "precision@1.5",
-            "k must be a whole number of at least 1, got 1.5: at a score or a rate it is precision@threshold=1.5",
-        ),
-        ("precision@-3", "k must be a whole number of at least 1, got -3"),
-        ("precision@1e2", "k must be a whole number of at least 1, got 1e2"),
-        ("precision@recall=1.01", "recall must lie between 0 and 1, got 1.01"),
-        ("threshold@recall=-0.1", "recall must lie between 0 and 1, got -0.1"),
-        ("k@recall=inf", "recall must lie between 0 and 1, got inf"),
-        ("f0@3", "beta must be a positive number, got 0"),
-        ("max_f0.0", "beta must be a positive number, got 0.0"),
-    ],
-)
-def test_a_number_that_cannot_be(name, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        TEN.pr.evaluate(name, "relevant", "score")
-
-
-@pytest.mark.parametrize("name", [3, None, pl.col("average_precision"), ["rows"]])
-def test_a_metric_is_a_text(name):
-    with pytest.raises(TypeError, match="metrics takes names of metrics; got"):
-        TEN.pr.evaluate([name], "relevant", "score")
-
-
-def test_a_metric_twice():
-    with pytest.raises(ValueError, match="metric 'rows' is asked for twice"):
-        TEN.pr.evaluate(["rows", "positives", "rows"], "relevant", "score")

@@ -235,38 +235,6 @@ def test_a_share_is_the_rank_rounded_up(data, thousandths):
     assert list(at_share) == list(values(data, [f"{head}@{k}" for head in heads]).values())
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("recall@precision=0", "precision must be above 0 and at most 1, got 0: all rows are at threshold=-inf"),
-        ("threshold@precision=1.2", "precision must be above 0 and at most 1, got 1.2"),
-        ("recall@precision=-0.5", "precision must be above 0 and at most 1, got -0.5"),
-        ("recall@fpr=1.5", "fpr must lie between 0 and 1, got 1.5"),
-        ("threshold@fpr=-0.1", "fpr must lie between 0 and 1, got -0.1"),
-        ("recall@fpr=inf", "fpr must lie between 0 and 1, got inf"),
-        ("precision@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
-        ("precision@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
-        ("average_precision@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
-        ("k@0.0%", "a share of the rows must be above 0% and at most 100%, got 0.0%"),
-    ],
-)
-def test_cuts_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        call(TEN, "evaluate", metrics=name)
-
-
-@pytest.mark.parametrize("name", ["precision@20%", "average_precision@20%", "chance_average_precision"])
-def test_weighted_rows_have_no_rank(name):
-    with pytest.raises(ValueError, match=f"{name} uses ranks, and weighted rows have no rank"):
-        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
-
-
-@pytest.mark.parametrize("name", ["recall@precision=0.5", "threshold@fpr=0.5", "recall@npv=0.5"])
-def test_the_largest_recall_over_orders_has_no_mean(name):
-    with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
-        call(TEN, "evaluate", metrics=name, ties="expected")
-
-
 def test_capped_recall_of_many_positives():
     # The example of BEIR: of 500 relevant documents, 100 are found among the first 100.
     data = ranked(*[1] * 500)
@@ -297,12 +265,6 @@ def test_net_benefit_is_a_cost(t):
     )
     benefit, cost_there, prevalence = found.row(0)
     assert benefit == near(prevalence - float(w) * cost_there)
-
-
-@pytest.mark.parametrize("threshold", ["1", "1.5", "-0.1", "inf"])
-def test_net_benefit_needs_a_probability(threshold):
-    with pytest.raises(ValueError, match="net_benefit needs a threshold that is a probability, at least 0 and below 1"):
-        TEN.pr.evaluate(f"net_benefit@threshold={threshold}", "relevant", "score")
 
 
 @pytest.mark.parametrize("height", [60, 3000])

@@ -163,12 +163,6 @@ def test_a_single_positive_is_divided_by_its_hits():
     assert fp.evaluate(frame, ["average_precision@2/hits", "average_precision@1/hits"], "y", "s").row(0) == (0.5, 0)
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
-def test_no_order_bounds_the_threshold_of_the_least_cost(ties):
-    with pytest.raises(ValueError, match="would be no bound of it"):
-        fp.evaluate(pl.DataFrame({"y": [1, 0], "s": [1, 1]}), "threshold@min_cost3", "y", "s", ties=ties)
-
-
 def test_an_association_of_many_rows_at_a_rank_has_no_cancellation():
     # Two of 2 * 10^10 + 2 positives are not retrieved, and the rank is the number of rows: two misses fill it up.
     # So tp = 2 * 10^10, fp = fn = 2 and tn = 0, and the correlation is -4 / (2 * (2 * 10^10 + 2)).

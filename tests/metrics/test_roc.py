@@ -233,20 +233,6 @@ def test_whole_weights_are_rows_repeated(data):
     assert values(weighed, names, weight="w") == {name: near(value) for name, value in values(repeated, names).items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("roc_auc@fpr=0", "roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0"),
-        ("roc_auc@fpr=1.5", "fpr must lie between 0 and 1, got 1.5"),
-        ("roc_auc@fpr=-1", "fpr must lie between 0 and 1, got -1"),
-        ("roc_auc@10", "no metric is named 'roc_auc@10'; did you mean 'roc_auc'"),
-    ],
-)
-def test_rates_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        call(TEN, "evaluate", metrics=name)
-
-
 def test_a_partial_area_that_ends_inside_a_tie_in_expectation():
     # One positive and two negatives are tied, and half a negative is within fpr 0.25. In a third of the orders the
     # positive comes first, with an area of 1/2 of the two pairs: a share of (1/3) (1/2) / 2 = 1/12. A random ranking
