@@ -15,7 +15,7 @@ fuzz:
 	@$(PYTHON) dev.py fuzz $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED))
 
 bench:
-	@$(PYTHON) dev.py bench $(if $(QUICK),--quick) $(if $(FULL),--full)
+	@$(PYTHON) dev.py bench
 
 fast:
 	@$(PYTHON) dev.py fast $(VERSIONS)

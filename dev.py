@@ -202,7 +202,7 @@ def package() -> None:
 
 @command
 def bench(*arguments: str) -> None:
-    """Measure and write benchmarks/REPORT.md: --quick prints it, for few rows; --full adds 10^8 and 10^9 rows."""
+    """Measure time and memory: --base CHECKOUT compares, --peers adds libraries, --write fills benchmarks/REPORT.md."""
     run(install("bench"), "-m", "benchmarks", *arguments)
 
 
