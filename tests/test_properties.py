@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from names import NAMES
 from oracle import oracle
+from rankings import SMALL, mean_over_orders, values
 
 import frame_pr as fp
 from frame_pr.metrics.rates import RATES
@@ -61,6 +62,32 @@ def test_the_order_of_the_rows_changes_nothing(data, random):
     assert_same(
         data.with_row_index()[order].pr.with_curve("relevant", "score", by="q", rates="all").sort("index"), beside
     )
+
+
+# Metrics that count ranks are the mean over all orders of tied rows without an option.
+RANKED = [
+    "reciprocal_rank",
+    "reciprocal_rank@2",
+    "success@2",
+    "dcg",
+    "ndcg",
+    "ndcg@3",
+    "bpref",
+    "first_rank",
+    "mean_rank",
+]
+AVERAGED = ["average_precision", "average_precision@2", "precision@2", "recall@3", "roc_auc", "roc_auc@fpr=0.37"]
+
+
+@given(SMALL)
+def test_expected_is_the_mean_over_all_orders(data):
+    for names, given_ties in ((RANKED, {}), (AVERAGED, {"ties": "expected"})):
+        assert values(data, names, **given_ties) == {n: near(v) for n, v in mean_over_orders(data, names).items()}
+    rules = ("pessimistic", "expected", "optimistic")
+    worst, mean, best = (values(data, AVERAGED, ties=ties) for ties in rules)
+    for name in AVERAGED:
+        if mean[name] is not None:
+            assert worst[name] - 1e-12 <= mean[name] <= best[name] + 1e-12, name
 
 
 @settings(max_examples=8)  # all metrics each

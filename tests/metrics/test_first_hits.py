@@ -1,12 +1,10 @@
-from itertools import pairwise
-
 import polars as pl
 import pytest
 from compare import assert_known, near
 from hypothesis import given
 from hypothesis import strategies as st
 from names import call
-from rankings import SMALL, WITH_A_HIT, mean_over_orders, values
+from rankings import WITH_A_HIT, values
 from samples import FOUR, LATE, SIX, TEN, TRI
 
 
@@ -77,25 +75,6 @@ def test_what_is_never_found():
 
 
 @pytest.mark.slow
-@given(SMALL)
-def test_ties_are_the_mean_over_all_orders(data):
-    names = [
-        "first_rank",
-        "mean_rank",
-        "reciprocal_rank",
-        *(f"{head}@{k}" for head in ("reciprocal_rank", "success") for k in (1, 2, 3, 9)),
-    ]
-    assert values(data, names) == {name: near(value) for name, value in mean_over_orders(data, names).items()}
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT)
-def test_the_first_row(data):
-    first = values(data, ["success@1", "precision@1", "reciprocal_rank@1", "ndcg@1"])
-    assert first == dict.fromkeys(first, near(first["success@1"]))
-
-
-@pytest.mark.slow
 @given(WITH_A_HIT, st.integers(0, 3))
 def test_the_reciprocal_rank_is_a_sum_of_successes(data, more):
     # 1/r is the sum of 1/(k (k+1)) over k from r to M - 1, and 1/M.
@@ -103,35 +82,6 @@ def test_the_reciprocal_rank_is_a_sum_of_successes(data, more):
     found = values(data, ["reciprocal_rank", *(f"success@{k}" for k in range(1, last + 1))])
     parts = sum(found[f"success@{k}"] / (k * (k + 1)) for k in range(1, last))
     assert found["reciprocal_rank"] == near(parts + found[f"success@{last}"] / last)
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT)
-def test_success_lies_between_recall_and_the_number_of_hits(data):
-    ks = range(1, data.height + 2)
-    found = values(data, [f"{name}@{k}" for k in ks for name in ("recall", "success", "precision", "reciprocal_rank")])
-    for k in ks:
-        assert found[f"recall@{k}"] - 1e-12 <= found[f"success@{k}"] <= min(1, k * found[f"precision@{k}"]) + 1e-12
-    for name in ("success", "reciprocal_rank"):
-        rising = [found[f"{name}@{k}"] for k in ks]
-        assert all(a <= b + 1e-12 for a, b in pairwise(rising)), name
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT)
-def test_bounds_of_ties(data):
-    names = ["reciprocal_rank", "reciprocal_rank@2", "success@1", "success@3"]
-    worst, mean, best = (values(data, names, ties=ties) for ties in ("pessimistic", "threshold", "optimistic"))
-    for name in names:
-        assert worst[name] - 1e-12 <= mean[name] <= best[name] + 1e-12, name
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT, st.sampled_from(["expected", "optimistic", "pessimistic", "order"]))
-def test_the_rank_of_a_single_positive_is_its_average_precision(data, ties):
-    one = data.with_columns(relevant=pl.col("relevant").arg_max() == pl.int_range(pl.len()))
-    found = values(one, ["reciprocal_rank", "average_precision"], ties=ties)
-    assert found["reciprocal_rank"] == near(found["average_precision"])
 
 
 def test_a_single_positive_among_ties_differs():

@@ -1,14 +1,12 @@
-from itertools import pairwise
 from math import log2
 
 import numpy as np
 import polars as pl
 import pytest
 from compare import assert_known, near
-from hypothesis import given
 from hypothesis import strategies as st
 from names import call
-from rankings import SMALL, WITH_A_HIT, mean_over_orders, values
+from rankings import values
 from samples import PAIR, SIX, TEN, TRI, ranked
 
 import frame_pr as fp
@@ -133,43 +131,6 @@ def test_a_deeper_cut_may_have_a_lower_value():
 
 GAINS = st.integers(0, 3)
 RANKED = ["dcg", "dcg@1", "dcg@3", "ndcg", "ndcg@1", "ndcg@3", "ndcg@40%"]
-
-
-@pytest.mark.slow
-@given(SMALL, st.lists(GAINS, min_size=5, max_size=5))
-def test_ties_are_the_mean_over_all_orders(data, gains):
-    binary = [*RANKED, "rbp0.5", "rbp0.8"]
-    assert values(data, binary) == {name: near(value) for name, value in mean_over_orders(data, binary).items()}
-    graded = data.with_columns(gain=pl.Series(gains[: data.height]))
-    expected = mean_over_orders(graded, RANKED, gain="gain")
-    assert values(graded, RANKED, gain="gain") == {name: near(value) for name, value in expected.items()}
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT, st.lists(GAINS, min_size=12, max_size=12))
-def test_bounds(data, gains):
-    graded = data.with_columns(gain=pl.Series(gains[: data.height]))
-    for frame, given_gain in ((graded, {}), (graded, {"gain": "gain"})):
-        names = RANKED if given_gain else [*RANKED, "rbp0.8"]
-        rules = ("pessimistic", "threshold", "optimistic")
-        worst, mean, best = (values(frame, names, ties=ties, **given_gain) for ties in rules)
-        for name in names:
-            if mean[name] is not None:  # no row has a gain
-                assert worst[name] - 1e-12 <= mean[name] <= best[name] + 1e-12, name
-                assert "ndcg" not in name or 0 <= mean[name] <= 1, name
-        deeper = list(values(frame, [f"dcg@{k}" for k in range(1, data.height + 2)], **given_gain).values())
-        assert all(a <= b + 1e-12 for a, b in pairwise(deeper))
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT, st.sampled_from(["0.1", "0.5", "0.95"]))
-def test_what_rank_biased_precision_can_reach(data, persistence):
-    # All hits first have 1 - B^P, of P equal parts of the geometric sum.
-    most = 1 - float(persistence) ** data["relevant"].sum()
-    assert values(data, [f"rbp{persistence}"])[f"rbp{persistence}"] <= most + 1e-12
-    perfect = data.with_columns(score=pl.col("relevant").cast(pl.Int8) + 1)
-    assert values(perfect, [f"rbp{persistence}"])[f"rbp{persistence}"] == near(most)
-    assert values(perfect, ["ndcg"])["ndcg"] == 1
 
 
 def test_others_may_stand_beside_gains():

@@ -2,9 +2,8 @@ import polars as pl
 import pytest
 from compare import assert_known, near
 from hypothesis import given
-from hypothesis import strategies as st
 from names import call
-from rankings import BOTH_CLASSES, SMALL, WITH_A_HIT, mean_over_orders, values
+from rankings import BOTH_CLASSES, values
 from samples import PAIR, TEN, TRI, ranked
 
 import frame_pr as fp
@@ -84,25 +83,6 @@ def test_judged_where_all_or_none_is():
 
 
 @pytest.mark.slow
-@given(SMALL)
-def test_ties_are_the_mean_over_all_orders(data):
-    names = ["bpref", "judged@1", "judged@3"]
-    assert values(data, names) == {name: near(value) for name, value in mean_over_orders(data, names).items()}
-    # Positives are judged, negatives are not.
-    part = data.with_columns(relevant=pl.when("relevant").then(True))
-    given_too = {"unjudged": "negative"}
-    expected = mean_over_orders(part, names, **given_too)
-    assert values(part, names, **given_too) == {name: near(value) for name, value in expected.items()}
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT)
-def test_bounds_of_ties(data):
-    worst, mean, best = (values(data, ["bpref"], ties=t)["bpref"] for t in ("pessimistic", "threshold", "optimistic"))
-    assert -1e-12 <= worst <= mean + 1e-12 <= best + 2e-12 <= 1 + 3e-12
-
-
-@pytest.mark.slow
 @given(BOTH_CLASSES)
 def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
     found, positives = values(data, ["bpref", "roc_auc"]), data["relevant"].sum()
@@ -110,12 +90,6 @@ def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
     assert found["bpref"] <= found["roc_auc"] + 1e-12
     if data.height - positives <= positives:
         assert found["bpref"] == near(found["roc_auc"])
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT, st.integers(1, 15))
-def test_all_that_is_retrieved_is_judged(data, k):
-    assert values(data, [f"judged@{k}"])[f"judged@{k}"] == near(min(k, data.height) / k)
 
 
 def test_bpref_of_rows_that_stand_for_many():

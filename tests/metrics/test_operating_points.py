@@ -1,7 +1,6 @@
 """Figures where a precision or a false positive rate is kept, and of a share of the rows."""
 
 from fractions import Fraction
-from math import ceil
 
 import polars as pl
 import pytest
@@ -9,7 +8,7 @@ from compare import assert_known, near
 from hypothesis import given
 from hypothesis import strategies as st
 from names import call
-from rankings import BOTH_CLASSES, RANKINGS, WITH_A_HIT, values
+from rankings import RANKINGS, values
 from samples import CUT_BLOCK, LATE_BLOCK, PAIR, SIX, TEN, ranked
 
 import frame_pr as fp
@@ -180,15 +179,6 @@ def test_one_block_of_all_rows_is_no_better_than_chance(positives, rows):
 
 
 @pytest.mark.slow
-@given(WITH_A_HIT)
-def test_chance_is_a_constant_score_over_all_orders(data):
-    constant = data.with_columns(score=1)
-    found = values(constant, ["average_precision", "chance_average_precision"], ties="expected")
-    assert found["average_precision"] == near(found["chance_average_precision"])
-    assert values(data, ["chance_average_precision"])["chance_average_precision"] == near(found["average_precision"])
-
-
-@pytest.mark.slow
 @given(RANKINGS, st.integers(1, 20), st.integers(0, 20))
 def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
     precision, fpr = least / 20, most / 20
@@ -211,28 +201,6 @@ def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
             continue
         # Of all that keep the limit the largest recall; and of the thresholds that have it the highest, a step.
         assert tuple(found[f"{head}@{cut}"] for head in ("threshold", "k", "tp")) == (steps or [(None, 0, 0)])[-1]
-
-
-@pytest.mark.slow
-@given(BOTH_CLASSES)
-def test_a_laxer_limit_has_no_less_recall(data):
-    limits = [i / 10 for i in range(1, 11)]
-    found = values(data, [f"recall@{rate}={limit}" for rate in ("precision", "fpr") for limit in limits])
-    rising = [found[f"recall@fpr={limit}"] for limit in limits]
-    assert rising == sorted(rising)
-    falling = [found[f"recall@precision={limit}"] for limit in limits]
-    assert falling == sorted(falling, reverse=True)
-    assert rising[-1] == 1
-
-
-@pytest.mark.slow
-@given(WITH_A_HIT, st.integers(1, 1000))
-def test_a_share_is_the_rank_rounded_up(data, thousandths):
-    share = Fraction(thousandths, 10)
-    k = max(1, ceil(share * data.height / 100))
-    heads = ["precision", "recall", "average_precision", "success", "ndcg", "reciprocal_rank", "judged", "mcc"]
-    at_share = values(data, [f"{head}@{float(share)}%" for head in heads]).values()
-    assert list(at_share) == list(values(data, [f"{head}@{k}" for head in heads]).values())
 
 
 def test_capped_recall_of_many_positives():

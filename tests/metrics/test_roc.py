@@ -5,7 +5,7 @@ from compare import assert_known, near
 from hypothesis import given
 from hypothesis import strategies as st
 from names import call
-from rankings import BOTH_CLASSES, SMALL, mean_over_orders, values
+from rankings import BOTH_CLASSES, values
 from samples import FOUR, SIX, TEN, groups, ranked
 from scipy.optimize import brentq
 from sklearn.metrics import roc_curve
@@ -187,25 +187,6 @@ PARTS = ["roc_auc@fpr=0.1", "roc_auc@fpr=0.37", "roc_auc@fpr=0.9"]
 
 
 @pytest.mark.slow
-@given(SMALL)
-def test_expected_is_the_mean_over_all_orders(data):
-    names = ["roc_auc", *PARTS]
-    expected = mean_over_orders(data, names)
-    assert values(data, names, ties="expected") == {name: near(value) for name, value in expected.items()}
-    assert values(data, ["roc_auc"])["roc_auc"] == near(expected["roc_auc"])
-
-
-@pytest.mark.slow
-@given(BOTH_CLASSES)
-def test_bounds_of_ties(data):
-    names = ["roc_auc", *PARTS]
-    rules = ("pessimistic", "expected", "threshold", "optimistic")
-    worst, mean, line, best = (values(data, names, ties=ties) for ties in rules)
-    for name in names:
-        assert worst[name] - 1e-12 <= line[name] <= mean[name] + 1e-12 <= best[name] + 2e-12, name
-
-
-@pytest.mark.slow
 @given(BOTH_CLASSES)
 def test_scores_the_other_way_round(data):
     found = values(data, ["roc_auc", "roc_auc@fpr=1"])
@@ -222,15 +203,6 @@ def test_weights_of_classes_change_nothing(data, of_hits, of_misses):
     weighed = data.with_columns(w=pl.when("relevant").then(float(of_hits)).otherwise(float(of_misses)))
     expected = {name: near(value) for name, value in values(data, names).items()}
     assert values(weighed, names, weight="w") == expected
-
-
-@pytest.mark.slow
-@given(BOTH_CLASSES)
-def test_whole_weights_are_rows_repeated(data):
-    names = ["roc_auc", *PARTS]
-    weighed = data.with_columns(w=1 + pl.int_range(pl.len()) % 3)
-    repeated = weighed.select(pl.all().repeat_by("w")).explode(pl.all(), empty_as_null=False)
-    assert values(weighed, names, weight="w") == {name: near(value) for name, value in values(repeated, names).items()}
 
 
 def test_a_partial_area_that_ends_inside_a_tie_in_expectation():
