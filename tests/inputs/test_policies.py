@@ -121,63 +121,6 @@ def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(given):
 GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda f: f.pr.average_precision("y", "s", ties="random"), "ties must be 'threshold', 'expected', "),
-        (
-            lambda f: f.pr.average_precision("y", "s", unscored="skip"),
-            "unscored must be 'raise', 'unretrieved' or 'drop', got",
-        ),
-        (
-            lambda f: f.pr.average_precision("y", "s", unjudged="skip"),
-            "unjudged must be 'raise', 'negative', 'drop' or 'trec_eval', got",
-        ),
-        (
-            lambda f: f.pr.f_beta("y", "s", ties="expected"),
-            "max_f1 has no closed form in expectation: ties='optimistic'",
-        ),
-        (lambda f: f.pr.interpolated_average_precision("y", "s", ties="expected"), "no closed form in expectation"),
-        (lambda f: f.pr.evaluate("k@recall=0.5", "y", "s", ties="expected"), "k@recall=0.5 has no closed form"),
-        (
-            lambda f: f.pr.precision_at_k("y", "s", 1, weight="w"),
-            "precision@1 uses ranks, and weighted rows have no rank",
-        ),
-        (lambda f: f.pr.evaluate("r_precision", "y", "s", weight="w"), "r_precision uses ranks"),
-        (lambda f: f.pr.average_precision_at_k("y", "s", 1, weight="w"), "average_precision@1 uses ranks"),
-        (lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", weight="w"), "@1/hits uses ranks"),
-        (
-            lambda f: f.pr.average_precision("y", "s", weight="w", ties="expected"),
-            "ties='expected': a ranking does not take it with weight=",
-        ),
-        (lambda f: f.pr.average_precision("y", "s", tie_break="w", ties="order"), "give one of the two"),
-        (
-            lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="optimistic"),
-            "would be no bound of it",
-        ),
-        (
-            lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="pessimistic"),
-            "would be no bound of it",
-        ),
-        (lambda f: f.pr.curve("y", "s", ties="expected", rates="all"), "a curve has no expectation over orders"),
-        (
-            lambda f: f.pr.with_curve("y", "s", ties="order", rates="all"),
-            "with_curve does not take it; rows get the values at their own score",
-        ),
-        (
-            lambda f: f.pr.with_curve("y", "s", tie_break="w", rates="all"),
-            "with_curve does not take it; rows get the values at their own score",
-        ),
-        (lambda f: f.pr.confusion("y", prediction="w", positive=1, ties="order"), "predicted classes have no ranking"),
-        (lambda f: f.pr.average_precision("y", "s", weight="x"), "no column 'x' in the frame"),
-    ],
-)
-@pytest.mark.parametrize("lazy", [False, True])
-def test_policies_that_have_no_meaning(call, message, lazy):
-    with pytest.raises(ValueError, match=message):
-        call(GOOD.lazy() if lazy else GOOD)
-
-
 EVERY = {
     "average_precision": (),
     "interpolated_average_precision": (),

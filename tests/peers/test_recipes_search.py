@@ -1,16 +1,12 @@
 """The recipes of docs/migration.md for search, against the tools themselves, or what they have published."""
 
 import math
-import warnings
 from fractions import Fraction
 
-import numpy as np
 import polars as pl
 import pytest
 from compare import near
-from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, trec_eval
-
-import frame_pr as fp
+from searches import RELEVANT, SEARCH, assert_equal, joined, search, trec_eval
 
 KS = [1, 3, 10, 40]
 
@@ -121,160 +117,10 @@ def test_sets_of_trec_eval():
 # ir_measures --------------------------------------------------------------------------------------------------------
 
 
-def test_ir_measures():
-    measures = pytest.importorskip("ir_measures")
-    run, judgments = search(100, ties=True)
-    # Our beta is 2, 1/2 and 1; its beta is 4, 1/4 and 1.
-    asked = {
-        "precision": measures.SetP,
-        "recall": measures.SetR,
-        "f1": measures.SetF,
-        "f2": measures.SetF(beta=4.0),
-        "f0.5": measures.SetF(beta=0.25),
-        "set_map": measures.SetAP,
-    }
-    theirs: dict[str, dict[str, float]] = {}
-    qrels = [measures.Qrel(*row) for row in judgments.rows()]
-    for one in measures.iter_calc(list(asked.values()), qrels, [measures.ScoredDoc(*row) for row in run.rows()]):
-        theirs.setdefault(one.query_id, {})[str(one.measure)] = one.value
-    table = set_figures(run, judgments)
-    flags = pl.col("score").is_not_null().cast(pl.Int8)
-    names = ["f2@threshold=1", "f0.5@threshold=1"]
-    policies = {"unjudged": "negative", "undefined": 0.0}
-    figures = joined(run, judgments).pr.evaluate(names, RELEVANT, flags, by="query", **policies)
-    table = table.join(figures.rename(lambda name: name.removesuffix("@threshold=1")), on="query")
-    answered = {query: values for query, values in theirs.items() if query in run["query"]}
-    assert_equal(table, answered, {name: str(measure) for name, measure in asked.items()})
-    with pytest.raises(AssertionError):
-        assert_equal(table, answered, {"f2": str(asked["f0.5"])})
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_means_of_ir_measures(seed):
-    measures = pytest.importorskip("ir_measures")
-    run, judgments = search(80, ties=True, seed=seed)
-    asked = {
-        "average_precision": measures.AP,
-        "precision@5": measures.P @ 5,
-        "recall@10": measures.R @ 10,
-        "reciprocal_rank": measures.RR,
-        "ndcg@10": measures.nDCG @ 10,
-    }
-    qrels = [measures.Qrel(*row) for row in judgments.rows()]
-    found = [measures.ScoredDoc(*row) for row in run.rows()]
-    theirs = measures.calc_aggregate(list(asked.values()), qrels, found)
-    relevance = pl.col("relevance").clip(0)
-    given = {"by": "query", "mean_over": "query", "gain": relevance, **TREC}
-    ours = joined(run, judgments, drop_unjudged="query").pr.evaluate(list(asked), RELEVANT, "score", **given)
-    for name, measure in asked.items():
-        assert ours[f"mean_{name}"].item() == near(theirs[measure]), name
-    # Queries that nobody judged would count as 0.
-    unjudged = set(run["query"]) - set(judgments["query"])
-    assert unjudged
-    assert set(judgments["query"]) - set(run["query"])
-    with pytest.warns(fp.DataWarning, match=f"unjudged: {len(unjudged)} group.* no label"):
-        kept = joined(run, judgments).pr.evaluate(list(asked), RELEVANT, "score", **given)
-    assert kept["groups"].item() == ours["groups"].item() + len(unjudged)
-    assert kept["mean_average_precision"].item() < ours["mean_average_precision"].item()
-
-
 # ranx ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
-def test_ranx():
-    ranx = pytest.importorskip("ranx")
-    run, judgments = search(60, ties=False)
-    names = {
-        "average_precision": "map",
-        "average_precision@5/positives": "map@5",
-        "precision@5": "precision@5",
-        "recall@5": "recall@5",
-        "f1@5": "f1@5",
-        "r_precision": "r-precision",
-    }
-    qrels = ranx.Qrels(as_dicts(judgments, "relevance"))
-    found = ranx.Run(as_dicts(run, "score"))
-    means = ranx.evaluate(qrels, found, list(names.values()), make_comparable=True)
-    judged = joined(run, judgments, drop_unjudged="query")
-    ours = judged.pr.evaluate(list(names), RELEVANT, "score", by="query", mean_over="query", undefined=0.0, **SEARCH)
-    for our_name, their_name in names.items():
-        assert ours[f"mean_{our_name}"].item() == near(float(means[their_name])), our_name
 
 
 # torchmetrics -------------------------------------------------------------------------------------------------------
 
 
-def test_torchmetrics():
-    torch = pytest.importorskip("torch")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        retrieval = pytest.importorskip("torchmetrics.functional.retrieval")
-        classification = pytest.importorskip("torchmetrics.functional.classification")
-    rng = np.random.default_rng(2)
-    parts = []
-    for group in range(60):
-        size = int(rng.integers(1, 30))
-        truth = rng.random(size) < rng.choice([0.0, 0.3, 0.9])
-        parts.append(pl.DataFrame({"query": group, "truth": truth, "score": rng.permutation(size) / 32 + 0.5}))
-    data = pl.concat(parts)
-    names = {
-        "average_precision": lambda score, truth: retrieval.retrieval_average_precision(score, truth),
-        "average_precision@5/hits": lambda score, truth: retrieval.retrieval_average_precision(score, truth, top_k=5),
-        "precision@5": lambda score, truth: retrieval.retrieval_precision(score, truth, top_k=5),
-        "recall@5": lambda score, truth: retrieval.retrieval_recall(score, truth, top_k=5),
-        "r_precision": lambda score, truth: retrieval.retrieval_r_precision(score, truth),
-    }
-    ours = data.pr.evaluate(list(names), "truth", "score", by="query", undefined=0.0)
-    theirs = {}
-    for (query,), part in data.group_by("query"):
-        score, truth = torch.tensor(part["score"].to_list()), torch.tensor(part["truth"].to_list())
-        theirs[query] = {name: measure(score, truth).item() for name, measure in names.items()}
-    assert_equal(ours, theirs, {name: name for name in names}, tolerance=1e-6)
-    # The divisor is the hits: not min(k, P).
-    least = data.pr.average_precision_at_k("truth", "score", k=5, by="query", undefined=0.0)
-    with pytest.raises(AssertionError):
-        assert_equal(least, theirs, {"average_precision@5": "average_precision@5/hits"}, tolerance=1e-6)
-    # A score of 0 or less is never a hit: the second of the two hits is lost. With 3 added, AP is (1 + 2/3) / 2.
-    score, truth = torch.tensor([2.0, 1.0, -1.0]), torch.tensor([1, 0, 1])
-    assert retrieval.retrieval_average_precision(score, truth).item() == 1
-    assert retrieval.retrieval_average_precision(score + 3, truth).item() == pytest.approx(5 / 6)
-    # The classification metric takes tied scores together, as we do.
-    tied = pl.DataFrame({"truth": rng.random(200) < 0.3, "score": rng.integers(0, 9, 200) / 8})
-    score, truth = torch.tensor(tied["score"].to_list()), torch.tensor(tied["truth"].to_list())
-    expected = classification.binary_average_precision(score, truth.int()).item()
-    assert tied.pr.average_precision("truth", "score").item() == pytest.approx(expected, abs=1e-6)
-
-
 # Spark --------------------------------------------------------------------------------------------------------------
-
-
-def test_spark():
-    # The example of pyspark.mllib.evaluation.RankingMetrics, whose documentation prints these digits.
-    published = {
-        "precision@1": "0.33",
-        "precision@5": "0.26",
-        "precision@15": "0.17",
-        "average_precision": "0.35",
-        "average_precision@1": "0.3333333333333333",
-        "average_precision@2": "0.25",
-        "recall@1": "0.06",
-        "recall@5": "0.35",
-        "recall@15": "0.66",
-    }
-    predictions = [[1, 6, 2, 7, 8, 3, 9, 10, 4, 5], [4, 1, 5, 6, 2, 7, 3, 8, 9, 10], [1, 2, 3, 4, 5]]
-    relevant = {0: [1, 2, 3, 4, 5], 1: [1, 2, 3]}
-    run = pl.DataFrame(
-        [{"query": q, "id": d, "rank": r} for q, ids in enumerate(predictions) for r, d in enumerate(ids)]
-    )
-    judgments = pl.DataFrame([{"query": q, "id": d, "relevant": True} for q, ids in relevant.items() for d in ids])
-    # The third query has no relevant ones, which is known: no label is missing.
-    both = run.pr.join_judgments(judgments, on=["query", "id"]).with_columns(pl.col("relevant").fill_null(False))
-    policies = {"undefined": 0.0}
-    means = both.pr.evaluate(list(published), "relevant", -pl.col("rank"), by="query", mean_over="query", **policies)
-    for name, digits in published.items():
-        assert str(means[f"mean_{name}"].item()).startswith(digits), name
-    # By hand: of five relevant ones the ranks 1, 3, 6, 9, 10; of three 2, 5, 7; and a query without any.
-    first = sum(Fraction(i, rank) for i, rank in enumerate([1, 3, 6, 9, 10], 1)) / 5
-    second = sum(Fraction(i, rank) for i, rank in enumerate([2, 5, 7], 1)) / 3
-    assert means["mean_average_precision"].item() == near((first + second) / 3)

@@ -1,7 +1,6 @@
 """First hits, gains and judgments, against the tools of search."""
 
 import math
-import warnings
 
 import numpy as np
 import polars as pl
@@ -217,22 +216,6 @@ def test_judged_of_ir_measures():
 # Spark --------------------------------------------------------------------------------------------------------------
 
 
-def test_ndcg_of_spark():
-    # The example of RankingMetrics, whose documentation prints these digits; of three queries one has no relevant one.
-    predictions = [[1, 6, 2, 7, 8, 3, 9, 10, 4, 5], [4, 1, 5, 6, 2, 7, 3, 8, 9, 10], [1, 2, 3, 4, 5]]
-    rows = [{"query": q, "document": d, "rank": r} for q, ids in enumerate(predictions) for r, d in enumerate(ids)]
-    relevant = {0: [1, 2, 3, 4, 5], 1: [1, 2, 3]}
-    judged = [{"query": q, "document": d, "relevant": True} for q, ids in relevant.items() for d in ids]
-    both = pl.DataFrame(rows).pr.join_judgments(pl.DataFrame(judged), on=["query", "document"])
-    # What Spark is not told is relevant is not relevant.
-    both = both.with_columns(pl.col("relevant").fill_null(False))
-    names = ["ndcg@3", "ndcg@10"]
-    given = {"by": "query", "mean_over": "query", "undefined": 0.0, "ascending": True}
-    means = both.pr.evaluate(names, "relevant", "rank", **given)
-    assert str(means["mean_ndcg@3"].item()).startswith("0.33")
-    assert str(means["mean_ndcg@10"].item()).startswith("0.48")
-
-
 # ranx ---------------------------------------------------------------------------------------------------------------
 
 
@@ -282,76 +265,4 @@ def test_ranx():
     assert ours["mean_ndcg"].item() == near(float(theirs["ndcg-l2"]))
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_bpref_of_ranx():
-    ranx = pytest.importorskip("ranx")
-    run, judgments = search(80, ties=False)
-    judgments = judgments.filter(pl.col("relevance") >= 0)
-    run = run.join(judgments, on="query", how="semi")
-    ours = figures(joined(run, judgments), ["bpref", "positives", "prevalence"], **SEARCH | {"unjudged": "drop"})
-    compared = 0
-    for query, bpref, positives, prevalence in ours.rows():
-        one = pl.col("query") == query
-        if not run.filter(one).height:
-            continue
-        qrels, found = (
-            as_dicts(frame.filter(one), value) for frame, value in ((judgments, "relevance"), (run, "score"))
-        )
-        theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(found), "bpref")
-        if not positives or prevalence == 1:
-            # Divided by no positives, or by no judged negatives: not a number, where it has a value here or none.
-            assert math.isnan(theirs) or theirs == 0
-            continue
-        assert bpref == near(float(theirs))
-        compared += 1
-    assert compared > 40
-
-
 # torchmetrics -------------------------------------------------------------------------------------------------------
-
-
-def test_torchmetrics():
-    torch = pytest.importorskip("torch")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        retrieval = pytest.importorskip("torchmetrics.functional.retrieval")
-    rng = np.random.default_rng(4)
-    parts = []
-    for group in range(60):
-        size = int(rng.integers(1, 30))
-        grade = rng.choice([0, 1, 2, 3], size) * (rng.random(size) < rng.choice([0.0, 0.3, 0.9]))
-        # Tied only where a mean over orders is asked for.
-        score = rng.permutation(size) / 32 + 0.5
-        tied = np.floor(score * 8) / 8
-        parts.append(pl.DataFrame({"query": group, "grade": grade, "score": score, "tied": tied}))
-    data = pl.concat(parts)
-
-    def theirs(score, truth, measure):
-        found = {}
-        for (query,), part in data.group_by("query"):
-            target = part.select(truth).to_series()
-            target = torch.tensor(target.to_list())
-            found[query] = {"value": measure(torch.tensor(part[score].to_list()), target).item()}
-        return found
-
-    relevant = pl.col("grade") > 0
-    given = {"by": "query", "undefined": 0.0}
-    for name, measure in {
-        "reciprocal_rank": retrieval.retrieval_reciprocal_rank,
-        "reciprocal_rank@3": lambda s, t: retrieval.retrieval_reciprocal_rank(s, t, top_k=3),
-        "success@1": lambda s, t: retrieval.retrieval_hit_rate(s, t, top_k=1),
-        "success@5": lambda s, t: retrieval.retrieval_hit_rate(s, t, top_k=5),
-    }.items():
-        ours = data.pr.evaluate(name, relevant, "score", **given)
-        assert_equal(ours, theirs("score", relevant, measure), {name: "value"}, tolerance=1e-6)
-    # Its fall-out fills no short ranking up with misses.
-    long = data.filter(pl.len().over("query") >= 5)
-    fall_out = theirs("score", relevant, lambda s, t: retrieval.retrieval_fall_out(s, t, top_k=5))
-    fall_out = {query: value for query, value in fall_out.items() if query in long["query"]}
-    assert_equal(long.pr.evaluate("fpr@5", relevant, "score", **given), fall_out, {"fpr@5": "value"}, tolerance=1e-6)
-    for name, k in (("ndcg", None), ("ndcg@3", 3)):
-        # Tied scores too: the mean over their orders, as here.
-        for score in ("score", "tied"):
-            measured = theirs(score, "grade", lambda s, t, k=k: retrieval.retrieval_normalized_dcg(s, t, top_k=k))
-            ours = data.pr.evaluate(name, relevant, score, gain="grade", **given)
-            assert_equal(ours, measured, {name: "value"}, tolerance=1e-6)
