@@ -25,4 +25,4 @@ def assert_known(*arguments, **policies) -> None:
     value = value if value is None else near(float(value))
     assert fp.evaluate(data, name, "relevant", "score", **policies).item() == value, name
     if not policies:
-        assert data.select(pl.col("score").pr.metric("relevant", name)).item() == value, name
+        assert data.select(pl.col("score").pr.metric(name, "relevant")).item() == value, name

@@ -479,7 +479,7 @@ def result_of(call: Call) -> pl.DataFrame:
         result = frame.pr.with_metrics(*arguments, prefix="its ", **options)
         return result.select(*call.keys, pl.col("^its .*$").name.replace("its ", "")).unique()
     if "expressions" in call.way:
-        metrics = [pl.col("s").pr.metric("y", name, positive=options.get("positive")) for name in call.names]
+        metrics = [pl.col("s").pr.metric(name, "y", positive=options.get("positive")) for name in call.names]
         given: Any = frame.lazy() if "lazy" in call.way else frame
         found = given.group_by(call.keys).agg(metrics) if call.keys else given.select(metrics)
         return found.lazy().collect()

@@ -15,15 +15,10 @@ from frame_pr.metrics.rates import RATES, Counts, CutoffKind
 
 
 class Blocks:
-    """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group.
+    """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group."""
 
-    The same formula serves the table of the blocks of all groups, whose columns are named, and the blocks of one group
-    inside an expression, which are fields of a struct.
-    """
-
-    def __init__(
-        self, number: Callable[[str], pl.Expr], *, whole: bool = True, graded: bool = False, one_group: bool = False
-    ) -> None:
+    def __init__(self, *, whole: bool = True, graded: bool = False) -> None:
+        number = pl.col
         self.number = number
         """Return a number by its name, also an aggregate of the metric itself."""
         self.whole = whole
@@ -31,8 +26,6 @@ class Blocks:
         self.hits, self.size, self.tp, self.k = number("hits"), number("size"), number("tp"), number("k")
         self.ties, self.threshold = number("ties"), number("threshold")
         self.interpolated_precision, self.judged = number("interpolated_precision"), number("judged")
-        self.one_group = one_group
-        """Whether the blocks are those of one group inside an expression, where every positive is in a block."""
         self.graded = graded
         """Whether rows have their own gains; otherwise a positive has gain 1."""
         self.gain, self.hit_gain = (number("gain"), number("hit_gain")) if graded else (self.hits, self.hits)
@@ -53,9 +46,7 @@ class Blocks:
     def of_columns(self, steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.Expr:
         """Compute columns step by step, the first of these numbers; the value is the column `value` of the last step.
 
-        polars plans a part of an expression anew each time that it is named, which takes milliseconds. Inside an
-        expression it would broadcast a list over the group, so a formula with lists has to be called once for all
-        groups.
+        polars plans a part of an expression anew each time that it is named, which takes milliseconds.
         """
 
         def value(columns: Sequence[pl.Series]) -> pl.Series:
@@ -65,7 +56,7 @@ class Blocks:
             return table.select("value").collect(engine="in-memory").to_series()
 
         # The streaming engine would call this for each of many small pieces of the table, some of one row.
-        return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64, is_elementwise=self.one_group)
+        return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64)
 
     def share(self, k: int | pl.Expr) -> pl.Expr:
         """Return how many rows of the block are among the first k."""

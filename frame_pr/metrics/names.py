@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
-import polars as pl
-
 from frame_pr.frames.messages import nearest, shown
 from frame_pr.frames.words import answers
 from frame_pr.inputs.policies import Ties
@@ -71,11 +69,11 @@ HEADS = (
 )
 """The parts of names before a cutoff, for completion in editors and for suggestions."""
 
-COLUMNS = Blocks(pl.col)
+COLUMNS = Blocks()
 """For tables whose weighted counts are whole numbers."""
-FLOAT_COLUMNS = Blocks(pl.col, whole=False)
+FLOAT_COLUMNS = Blocks(whole=False)
 """For tables whose weighted counts are floats."""
-GRADED_COLUMNS = Blocks(pl.col, graded=True)
+GRADED_COLUMNS = Blocks(graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"

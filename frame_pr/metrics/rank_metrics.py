@@ -170,9 +170,8 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
         # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
         # 1.
         parts[f"ideal{at}"] = Aggregate(_discounts_among(b, b.tp - b.hits, b.tp, k))
-        if not b.one_group:
-            retrieved = b.number("retrieved_positives").fill_null(0)
-            ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
+        retrieved = b.number("retrieved_positives").fill_null(0)
+        ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=parts), cutoff=cutoff, counts_ranks=True)

@@ -103,7 +103,7 @@ def test_a_threshold_below_the_smallest_float_is_zero(dtype, small):
         "number": fp.confusion(frame, "y", "s", threshold=Decimal(text), rates="all"),
         "column": fp.confusion(frame.with_columns(t=exact.first()), "y", "s", by="q", threshold="t", rates="all"),
         "frame": fp.confusion(frame, "y", "s", by="q", threshold=pl.DataFrame({"q": [1], "t": exact}), rates="all"),
-        "expression": frame.select(k=pl.col("s").pr.metric("y", f"k@threshold={text}")),
+        "expression": frame.select(k=pl.col("s").pr.metric(f"k@threshold={text}", "y")),
     }
     assert {door: found["k"].item() for door, found in calls.items()} == dict.fromkeys(calls, 1)
     # A threshold that is larger than half of the smallest float is that float.

@@ -17,7 +17,7 @@ def at_3(beta):
     rows = [
         fp.f_beta(DATA, "y", "s", beta=beta, k=3).item(),
         fp.f_beta(DATA, "y", "s", beta=beta, threshold=4).item(),
-        DATA.select(pl.col("s").pr.metric("y", f"f{beta!r}@3")).item(),
+        DATA.select(pl.col("s").pr.metric(f"f{beta!r}@3", "y")).item(),
         fp.curve(DATA, "y", "s", rates=f"f{beta}")[f"f{beta}"][2],
     ]
     assert max(rows) - min(rows) < 1e-15
@@ -60,7 +60,7 @@ def test_betas_with_an_exponent(name):
 def test_recalls_of_any_digits(cut, k):
     # The first positive stands at rank 1, the second, which anything above 1/4 needs, at 3, the last one at 6.
     assert fp.evaluate(DATA, f"k@recall={cut}", "y", "s").item() == k
-    assert DATA.select(pl.col("s").pr.metric("y", f"k@recall={cut}")).item() == k
+    assert DATA.select(pl.col("s").pr.metric(f"k@recall={cut}", "y")).item() == k
 
 
 def test_recalls_of_many_digits_that_mean_few():
@@ -86,7 +86,7 @@ def test_long_names(name):
     with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
         fp.curve(DATA, "y", "s", rates=name)
     with pytest.raises(ValueError, match=r"no metric is named '.* characters, 100 are the most$"):
-        pl.col("s").pr.metric("y", name)
+        pl.col("s").pr.metric(name, "y")
     assert len(str(error.value)) < 400
 
 

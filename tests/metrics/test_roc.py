@@ -123,7 +123,7 @@ def test_weights():
 
 def test_expressions_are_the_same_to_the_last_bit():
     data = groups()
-    expression = pl.col("score").pr.metric("relevant", "roc_auc")
+    expression = pl.col("score").pr.metric("roc_auc", "relevant")
     whole = data.select(expression).item()
     assert whole.hex() == call(data, "evaluate", metrics="roc_auc").item().hex()
     assert data.group_by("q").agg(expression).sort("q").equals(call(data, "evaluate", metrics="roc_auc", by="q"))

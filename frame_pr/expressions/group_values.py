@@ -1,0 +1,192 @@
+"""Values of metrics for the groups of an expression: the lists of all groups become rows, which the core ranks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, refuse_several
+from frame_pr.frames.messages import pluralize, shown
+from frame_pr.inputs.policies import Column
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.values import label_of, refuse_score_type, type_of
+from frame_pr.metrics.aggregation import values
+
+_ROWS = {"truth": pl.Boolean(), "score": pl.Float64()}
+_PLAN = "\n\nThis error occurred"
+_ADVICE = "drop these rows, or fill them, before the call"
+_DEEPEST = 40
+"""The most calls within each other. While a query on a thread of polars waits for others, that thread begins the next
+call: 400 expressions over 250,000 rows would reach Python's limit of 1,000 frames, at 63 calls.
+"""
+
+
+class _Depth(threading.local):
+    calls = 0
+
+
+_depth = _Depth()
+
+
+class ExpressionError(ValueError):
+    """A `ValueError` without the plan that polars writes after the message of an error."""
+
+    # Tracebacks show the class under the name of its base.
+    __module__ = "builtins"
+    __qualname__ = "ValueError"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.partition(_PLAN)[0])
+
+    def __reduce__(self) -> tuple[type[ValueError], tuple[str]]:
+        return ValueError, (str(self),)
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """The function from the lists of scores and labels, one for each group, to the values of metrics."""
+
+    metrics: tuple[str, ...]
+    score: str
+    """The name of the scores; empty if they are several columns."""
+    truth: str
+    positive: object
+    ascending: bool
+
+    def of_lists(self, columns: Sequence[pl.Series]) -> pl.Series:
+        """Return a struct of the metrics for each group; one metric as it is."""
+        if _depth.calls >= _DEEPEST:
+            raise ExpressionError(
+                "too many metrics in one query: give metric() a list of names, which ranks the rows once, or call "
+                "evaluate() on the frame"
+            )
+        _depth.calls += 1
+        try:
+            table = self._values(columns)
+        finally:
+            _depth.calls -= 1
+        return table.to_series() if table.width == 1 else table.to_struct()
+
+    def _values(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
+        groups = max(map(len, columns))
+        score, truth = (column if len(column) == groups else column.new_from_index(0, groups) for column in columns)
+        rows = self._rows(pl.DataFrame({"score": score, "truth": truth}))
+        table = values_of(rows, self.metrics, ascending=self.ascending, by="group")
+        if table.height == groups:
+            return table.drop("group")
+        # Some groups have no rows.
+        nothing = values_of(rows.clear(), self.metrics, ascending=self.ascending).with_columns(has_rows=False)
+        every = pl.DataFrame({"group": pl.int_range(groups, dtype=pl.UInt32, eager=True)})
+        table = every.join(table.with_columns(has_rows=True), on="group", how="left", maintain_order="left")
+        of_nothing = (pl.lit(nothing[name].item(), dtype=table.schema[name]) for name in self.metrics)
+        return table.select(
+            pl.when("has_rows").then(by_name(name)).otherwise(value).alias(name)
+            for name, value in zip(self.metrics, of_nothing, strict=True)
+        )
+
+    def _rows(self, lists: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of all groups; raise if scores or labels are invalid."""
+        dtypes: list[Any] = [dtype.inner for dtype in lists.schema.values() if isinstance(dtype, pl.List)]
+        for argument, name, dtype in zip(("score", "truth"), (self.score, self.truth), dtypes, strict=True):
+            if isinstance(dtype, pl.Struct) and not name:
+                raise ExpressionError(
+                    f"{argument} gives several columns: an expression takes one, evaluate takes a list of scores"
+                )
+        try:
+            refuse_score_type(self.score, dtypes[0])
+        except TypeError as error:
+            raise ExpressionError(str(error)) from None
+        rows, labels = (lists[name].list.len() for name in ("score", "truth"))
+        if (rows != labels).any():
+            place = (rows != labels).arg_max() or 0
+            raise ExpressionError(_explain_lengths(self.score, self.truth, rows[place], labels[place]))
+        table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
+        table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
+        no_score = pl.col("score").is_null() | (pl.col("score").is_nan() if dtypes[0].is_float() else False)
+        self._refuse_missing(f"score {shown(self.score)}", table.filter(no_score), rows)
+        self._refuse_missing(f"truth {shown(self.truth)}", table.filter(pl.col("truth").is_null()), rows)
+        return table
+
+    def _refuse_missing(self, column: str, missing: pl.DataFrame, rows: pl.Series) -> None:
+        if not missing.height:
+            return
+        group = missing["group"][0]
+        number = (missing["group"] == group).sum()
+        of_all = pluralize(rows[group], "value", "values") + ("" if len(rows) == 1 else " of a group")
+        finding = f"{number} missing of {of_all} (null or NaN)"
+        if column.startswith("truth") and self.positive is None:
+            finding = f"{number} of {of_all} missing, or neither true, false, 0 nor 1"
+        raise ExpressionError(f"{column} has {finding}; {_ADVICE}")
+
+
+def values_of(rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by: str | None = None) -> pl.DataFrame:
+    """Evaluate metrics of the columns `truth` and `score`."""
+    ranked, output = rows_of(rows, request_of("truth", "score", by, None, {"ascending": ascending}))
+    return output.result(values(ranked, dict(zip(metrics, metrics, strict=True))), list(metrics))
+
+
+@cache
+def dtype_of(name: str) -> Any:
+    """Return the dtype of a metric that is no threshold."""
+    return values_of(pl.DataFrame(schema=_ROWS), [name], ascending=False).schema[name]
+
+
+def expression_of(argument: str, column: Column) -> pl.Expr:
+    """Return the column of a name, or the expression itself; of several columns a struct, which is refused later."""
+    refuse_several(argument, column)
+    if not isinstance(column, (str, pl.Expr)):
+        raise TypeError(f"{argument} takes the name of one column, or a polars expression; got {shown(column)}")
+    expression = by_name(column) if isinstance(column, str) else column
+    if not expression.meta.has_multiple_outputs():
+        return expression
+    return pl.struct(expression).map_batches(_single_field, is_elementwise=True)
+
+
+def _single_field(columns: pl.Series) -> pl.Series:
+    fields = columns.struct.unnest()
+    return columns if fields.width > 1 else fields.to_series()
+
+
+def refuse_no_label(positive: object) -> None:
+    """Raise if a value cannot be the positive label of any dtype."""
+    if positive is None or isinstance(positive, (str, bool, bytes)):
+        return
+    try:
+        dtype = pl.select(label=pl.lit(positive)).schema["label"]
+        is_label = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested())
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        is_label = False
+    if not is_label:
+        raise TypeError(f"positive takes one label, got {shown(positive)}")
+
+
+def _is_positive(name: str, dtype: Any, positive: object) -> pl.Expr:
+    """Return whether a label is positive; null if it is missing or neither of two values."""
+    label = pl.col("truth").fill_nan(None) if dtype.is_float() else pl.col("truth")
+    if positive is not None:
+        try:
+            return label == label_of(name, dtype, positive)
+        except (TypeError, ValueError) as error:
+            raise ExpressionError(str(error)) from None
+    if dtype == pl.Boolean:
+        return label
+    if not dtype.is_numeric():
+        advice = "it must have one label in a row" if dtype.is_nested() else "name its positive label, positive=..."
+        raise ExpressionError(f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}")
+    return pl.when(label == 1).then(True).when(label == 0).then(False)
+
+
+def _explain_lengths(score: str, truth: str, rows: int, labels: int) -> str:
+    if rows == 1:
+        finding = f"score {shown(score)} gives 1 value for {pluralize(labels, 'row', 'rows')}"
+        return f"{finding}: leave out the aggregation, or end it with .over(...)"
+    if labels == 1:
+        finding = f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}"
+        return f"{finding}: it must give one for every row"
+    return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {labels}: filter both in the same way"
