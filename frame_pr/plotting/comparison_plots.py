@@ -12,22 +12,10 @@ from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, find_kind
 from frame_pr.frames.messages import shown
+from frame_pr.plotting import draw
+from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.interval_plots import MOST_ROWS, ROW
 from frame_pr.plotting.results import Result, read_metrics, read_result
-from frame_pr.plotting.style import (
-    SHARED,
-    Style,
-    StyleArguments,
-    axes_of,
-    draw_legend_above,
-    figure_width,
-    grey,
-    letters_along,
-    number_text,
-    palette,
-    shorten,
-    wrap,
-)
 from frame_pr.statistics.comparisons import compare
 
 if TYPE_CHECKING:
@@ -173,7 +161,7 @@ def _is_ordered(table: pl.DataFrame, columns: Sequence[str]) -> bool:
 
 def _side_colours(ax: Axes, style: Style) -> list[Any]:
     """Return the colours of better and of worse."""
-    return [style.colors.get(side, colour) for side, colour in zip(_SIDES, palette(ax), strict=False)]
+    return [style.colors.get(side, colour) for side, colour in zip(_SIDES, draw.palette(ax), strict=False)]
 
 
 def _counts(pairs: _Pairs, style: Style) -> tuple[str, str]:
@@ -194,7 +182,7 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     else:
         table = table.sort("difference", descending=True, maintain_order=True)
     n, named = table.height, table.height <= _NAMED
-    with axes_of(style, (figure_width(), 1.6 + ROW * n if named else 4.0)) as ax:
+    with draw.axes_of(style, (draw.figure_width(), 1.6 + ROW * n if named else 4.0)) as ax:
         heights = table["difference"]
         sides = heights.clip(lower_bound=0), heights.clip(upper_bound=0)
         for side, colour, label in zip(sides, _side_colours(ax, style), _counts(pairs, style), strict=True):
@@ -206,14 +194,16 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
                 edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
                 ax.stairs(side.gather_every(every), edges, fill=True, color=colour, label=label)
         _draw_mean(ax, pairs, style, along_x=named)
-        title = wrap(f"{style.title(pairs.metric)}: {style.label(pairs.systems[1])} - {style.label(pairs.systems[0])}")
+        title = draw.wrap(
+            f"{style.title(pairs.metric)}: {style.label(pairs.systems[1])} - {style.label(pairs.systems[0])}"
+        )
         if named:
             _name_rows(ax, table.select(pairs.key_columns).rows(), pairs.keys, style)
             ax.set_xlabel(title)
         else:
             name = style.join(pairs.keys)
             ax.set(xlabel=f"{n:,} values of {name}, the largest difference first", ylabel=title)
-        draw_legend_above(ax, style)
+        draw.draw_legend_above(ax, style)
     return ax
 
 
@@ -222,18 +212,25 @@ def _draw_mean(ax: Axes, pairs: _Pairs, style: Style, *, along_x: bool) -> None:
     line, span = (ax.axvline, ax.axvspan) if along_x else (ax.axhline, ax.axhspan)
     if pairs.table.height:
         row = _mean_difference(pairs)
-        label = f"mean difference {number_text(row['difference'])}"
+        label = f"mean difference {draw.number_text(row['difference'])}"
         if row["low"] is not None:
-            label += f" ({number_text(row['low'])} to {number_text(row['high'])}, 95 % confidence interval)"
-            span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
-        line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label, gid=SHARED)
-    line(0, color=grey(ax, 0.1), linewidth=0.8)
+            label += f" (95 % interval {draw.number_text(row['low'])} to {draw.number_text(row['high'])})"
+            span(row["low"], row["high"], color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
+        line(
+            row["difference"],
+            color=draw.grey(ax, 0.3),
+            linewidth=1.5,
+            linestyle="--",
+            label=label,
+            gid=draw.SHARED,
+        )
+    line(0, color=draw.grey(ax, 0.1), linewidth=0.8)
 
 
 def _name_rows(ax: Axes, names: Sequence[Sequence[Any]], keys: Sequence[str], style: Style) -> None:
     """Write the names of rows from the top, as many as there is room for."""
-    labels = [shorten(style.join(name)) for name in names]
-    every = 1 if style.ax is None else max(1, math.ceil(len(labels) / max(1, letters_along(ax, vertical=True))))
+    labels = [draw.shorten(style.join(name)) for name in names]
+    every = 1 if style.ax is None else max(1, math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True))))
     ax.set_yticks(range(len(labels) - 1, -1, -every), labels[::every])
     ax.set_ylim(-0.7, len(labels) - 0.3)
     ax.set_ylabel(style.join(keys))
@@ -259,9 +256,9 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     level = "" if confidence is None else f"{100 * confidence:g} % "
     first = "the rest" if baselines == [None] else style.label(baselines[0]) if len(baselines) == 1 else ""
     title = f"{style.title(name)}: " + (f"difference from {first}" if first else "difference")
-    with axes_of(style, (figure_width(), 1.2 + ROW * table.height)) as ax:
+    with draw.axes_of(style, (draw.figure_width(), 1.2 + ROW * table.height)) as ax:
         colour = _side_colours(ax, style)[0]
-        ax.axvline(0, color=grey(ax, 0.1), linewidth=0.8, zorder=1)
+        ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
         rows = table.select("difference", pl.col("low", "high").fill_null(float("nan"))).rows()
         for place, (difference, low, high) in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
             if difference is not None:
@@ -272,9 +269,9 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
                 ax.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face, label=label)
         texts = [_row_name(key, columns, style) for key in table.select(columns).rows()]
         _name_rows(ax, [(text,) for text in texts], names, style)
-        ax.set_xlabel(wrap(f"{title} ({level}confidence interval)", 60))
+        ax.set_xlabel(draw.wrap(f"{title} ({level}confidence interval)", max(16, int(0.7 * draw.letters_along(ax)))))
         if len({line.get_label() for line in ax.get_lines()} & set(_CLEAR)) > 1:
-            draw_legend_above(ax, style)
+            draw.draw_legend_above(ax, style)
     return ax
 
 
@@ -309,31 +306,31 @@ def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:
     table = pairs.table
     if table.height > MOST_ROWS:
         raise ValueError(f"{table.height} groups are more than {MOST_ROWS} lines: filter them")
-    with axes_of(style, (4.8, max(4.8, 1.2 + _LINE * table.height))) as ax:
+    with draw.axes_of(style, (4.8, max(4.8, 1.2 + _LINE * table.height))) as ax:
         better, worse = _side_colours(ax, style)
         for old, new in table.select("old", "new").rows():
-            colour = better if new > old else worse if new < old else grey(ax, 0.5)
+            colour = better if new > old else worse if new < old else draw.grey(ax, 0.5)
             ax.plot([0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope")
         for label, colour in zip(_counts(pairs, style), (better, worse), strict=True):
             ax.plot([], [], color=colour, label=label)
         ax.set_xlim(-0.1, 1.1)
-        ax.set_xticks([0, 1], [shorten(style.label(system), 24) for system in pairs.systems])
+        ax.set_xticks([0, 1], [draw.shorten(style.label(system), 24) for system in pairs.systems])
         ax.set_ylabel(style.title(pairs.metric))
         _name_slopes(ax, table, pairs.key_columns, style)
-        draw_legend_above(ax, style)
+        draw.draw_legend_above(ax, style)
     return ax
 
 
 def _name_slopes(ax: Axes, table: pl.DataFrame, keys: Sequence[str], style: Style) -> None:
     """Write the names of the groups at the right, apart from each other, if there is room."""
-    lines = letters_along(ax, vertical=True)
+    lines = draw.letters_along(ax, vertical=True)
     if not 0 < table.height <= lines:
         return
     names = [style.join(key) for key in table.select(keys).rows()]
-    room = max(8, letters_along(ax) // 2)
-    names = [shorten(name, room) for name in names]
+    room = max(8, draw.letters_along(ax) // 2)
+    names = [draw.shorten(name, room) for name in names]
     longest = max(map(len, names))
-    ax.set_xlim(-0.1, 1.08 + 1.1 * longest / max(1, letters_along(ax) - longest))
+    ax.set_xlim(-0.1, 1.08 + 1.1 * longest / max(1, draw.letters_along(ax) - longest))
     low, high = ax.get_ylim()
     order = table["new"].arg_sort().to_list()
     step = (high - low) / lines
@@ -346,7 +343,7 @@ def _name_slopes(ax: Axes, table: pl.DataFrame, keys: Sequence[str], style: Styl
     for i in reversed(order):
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= step
-    leader: dict[str, Any] = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1, "label": "_leader"}
+    leader: dict[str, Any] = {"color": draw.grey(ax, 0.7), "linewidth": 0.6, "zorder": 1, "label": "_leader"}
     for name, height, place in zip(names, heights, places, strict=True):
         ax.text(1.06, place, name, va="center", fontsize="small")
         ax.plot([1.01, 1.05], [height, place], scalex=False, scaley=False, **leader)

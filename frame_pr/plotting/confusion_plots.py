@@ -13,18 +13,9 @@ from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, find_kind
 from frame_pr.metrics.rates import ratio
+from frame_pr.plotting import draw
+from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
-from frame_pr.plotting.style import (
-    Style,
-    StyleArguments,
-    axes_of,
-    count_text,
-    is_dark,
-    panels_of,
-    share_text,
-    shorten,
-    text_on,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,22 +85,20 @@ def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes |
     longest = max((len(style.label(name)) for name in classes), default=0)
     if len(groups) == 1:
         side = min(max(2.2, 0.62 * n), 10) + 0.07 * min(longest, _NAME)
-        with axes_of(style, (side + 1.0, side + 0.8)) as ax:
+        with draw.axes_of(style, (side + 1.0, side + 0.8)) as ax:
             _draw_cells(ax, groups[0][1], classes, style, _NAME)
             ax.set(xlabel="Prediction", ylabel="Label")
         return ax
     side = min(max(1.9, 0.5 * n + 0.6), 6) + 0.07 * min(longest, _PANEL_NAME)
-    with panels_of(
+    with draw.panels_of(
         style,
         len(groups),
         (side, side + 0.2),
     ) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, classes, style, _PANEL_NAME)
-            ax.set_title(shorten(style.join(key), 28), fontsize="small")
-        if style.ax is None:
-            axes[0].figure.supxlabel("Prediction", fontsize="medium")
-            axes[0].figure.supylabel("Label", fontsize="medium")
+            ax.set_title(draw.shorten(style.join(key), 28), fontsize="small")
+        draw.title_figure(axes, style, "Prediction", "Label")
     return np.array(axes, dtype=object)
 
 
@@ -146,20 +135,21 @@ def _draw_cells(ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: St
     """Draw the cells of a group."""
     n = len(classes)
     room = _letters(ax, n)
-    names = [textwrap.fill(shorten(style.label(name), letters), max(6, min(room, 12))) for name in classes]
-    shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
-    image = ax.imshow(shares, cmap="Blues_r" if is_dark(ax) else "Blues", vmin=0, vmax=1)
+    names = [draw.shorten(style.label(name), letters) for name in classes]
+    across = [textwrap.fill(name, max(6, room), break_long_words=False) for name in names]
+    fits = max(len(line) for name in across for line in name.split("\n")) <= room
+    image = ax.imshow(
+        cells["share"].fill_null(0).to_numpy().reshape(n, n), "Blues_r" if draw.is_dark(ax) else "Blues", vmin=0, vmax=1
+    )
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    across = max(max(map(len, name.split("\n"))) for name in names)
-    rotation = 90 if across > room else 0
-    ax.set_xticks(range(n), names, rotation=rotation, fontsize="small")
+    ax.set_xticks(range(n), across if fits else names, rotation=0 if fits else 90, fontsize="small")
     ax.set_yticks(range(n), names, fontsize="small")
     if n > _MOST_NAMES:
         return
     texts, size = _texts(cells, room, keep_zeros=n <= 2)
     for place, (text, share) in enumerate(zip(texts, cells["share"], strict=True)):
-        colour = text_on(image.cmap(share or 0.0))
+        colour = draw.text_on(image.cmap(share or 0.0))
         ax.text(place % n, place // n, text, ha="center", va="center", color=colour, fontsize=size)
 
 
@@ -173,9 +163,9 @@ def _texts(cells: pl.DataFrame, letters: int, *, keep_zeros: bool) -> tuple[list
     """Return the texts of cells, counts with shares or shares only, and their size: what fits first."""
     rows = cells["rows"].to_list()
     shares = [
-        share_text(share) if count or keep_zeros else "" for count, share in zip(rows, cells["share"], strict=True)
+        draw.share_text(share) if count or keep_zeros else "" for count, share in zip(rows, cells["share"], strict=True)
     ]
-    whole = [f"{count_text(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
+    whole = [f"{draw.count_text(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
     short = [f"{_short(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
     for texts in (whole, short, shares):
         longest = max(len(line) for text in texts for line in text.split("\n"))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.metrics.rates import Counts, rate_of
+from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import Curve, CurveOptions, benefit, has_unit_range
-from frame_pr.plotting.style import CURVE, SHARED, Style, grey, number_text
+from frame_pr.plotting.draw import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,9 @@ def draw_curves(
     options = chart.options
     _set_axes(ax, curves, chart, ticks=3 if in_panel else 6)
     for curve in others:
-        _draw_line(ax, curve, options, {"color": grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"})
+        _draw_line(
+            ax, curve, options, {"color": draw.grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"}
+        )
     for curve, label, line in zip(curves, labels, lines, strict=True):
         if curve.groups is not None and len(curves) <= _BANDS:
             x, low, high = curve.points.select("x", "low", "high").drop_nulls().to_numpy().T
@@ -65,23 +68,18 @@ def draw_curves(
             ax.fill_between(x, low, high, step=step, color=line["color"], alpha=0.2, linewidth=0)
         elif options.is_pr:
             _draw_areas(ax, curve, options, line["color"])
-        _draw_line(ax, curve, options, {"gid": CURVE, **line, "label": label})
+        _draw_line(ax, curve, options, {"gid": draw.CURVE, **line, "label": label})
     if others:
-        add_entry(ax, f"{len(others)} others", color=grey(ax, 0.75), linewidth=0.6)
+        draw.add_entry(ax, f"{len(others)} others", color=draw.grey(ax, 0.75), linewidth=0.6)
     if curves and curves[0].groups is not None and len(curves) <= _BANDS:
-        add_entry(ax, "95 % confidence interval", color=grey(ax, 0.5), linewidth=6, alpha=0.2)
+        draw.add_entry(ax, "95 % confidence interval", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
     if options.interpolated and any(curve.envelope_area for curve in curves):
-        add_entry(ax, "interpolated", color=grey(ax, 0.5), linestyle="--", linewidth=1)
+        draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)
     if options.baseline:
         _draw_baselines(ax, [*curves, *others], [*(line["color"] for line in lines)], options, in_panel=in_panel)
     _draw_marks(ax, curves, labels, lines, options, in_panel=in_panel)
     if not curves:
-        ax.text(0.5, 0.5, "no positives", transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
-
-
-def add_entry(ax: Axes, label: str, **properties: Any) -> None:
-    """Add an entry about the whole plot to the legend."""
-    ax.plot([], [], label=label, gid=SHARED, **properties)
+        ax.text(0.5, 0.5, "no positives", transform=ax.transAxes, ha="center", va="center", color=draw.grey(ax, 0.35))
 
 
 def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
@@ -92,7 +90,7 @@ def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, An
     x, y = (points[axis].cast(pl.Float64).to_numpy() for axis in "xy")
     if not len(x):
         return
-    if len(x) <= _POINTS and line.get("gid") == CURVE:
+    if len(x) <= _POINTS and line.get("gid") == draw.CURVE:
         line = {"marker": "o", "markersize": 4, **line}
     x, y, drawstyle, start = _ends(*_visible(x, y), curve, options)
     ax.plot(x, y, **{"drawstyle": drawstyle, "markevery": slice(start, start + len(x)), **line})
@@ -191,24 +189,32 @@ def _draw_baselines(
         for curve, colour in zip(curves, [*colours, *[None] * len(curves)], strict=False):
             height = value_at(y, curve, 1.0)
             near = next((value for value in values if abs(value - height) <= 0.005), height)
-            values[near] = grey(ax, 0.5) if near in values or colour is None else colour
-        texts = dict.fromkeys(number_text(value) for value in (min(values), max(values)))
+            values[near] = draw.grey(ax, 0.5) if near in values or colour is None else colour
+        texts = dict.fromkeys(draw.number_text(value) for value in (min(values), max(values)))
         name = "prevalence" if y == "precision" else "random ranking"
         label = name if in_panel else f"{name} ({' to '.join(texts)})" if y == "precision" else name
         if len(values) > _BASELINES:
-            ax.axhspan(min(values), max(values), color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
-            add_entry(ax, label, color=grey(ax, 0.5), alpha=0.2, linewidth=6)
+            ax.axhspan(min(values), max(values), color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
+            draw.add_entry(ax, label, color=draw.grey(ax, 0.5), alpha=0.2, linewidth=6)
             return
         for value, colour in values.items():
             ax.axhline(
-                value, color=colour if len(values) > 1 else grey(ax, 0.5), linestyle=":", label="_baseline", **thin
+                value,
+                color=colour if len(values) > 1 else draw.grey(ax, 0.5),
+                linestyle=":",
+                label="_baseline",
+                **thin,
             )
-        add_entry(ax, label, color=grey(ax, 0.5), linestyle=":", linewidth=1)
+        draw.add_entry(ax, label, color=draw.grey(ax, 0.5), linestyle=":", linewidth=1)
     elif options.axes in (("fpr", ("recall",)), ("share", ("recall",)), ("fpr", ("fnr",))):
         x = np.linspace(0, 1, 200)
-        ax.plot(x, 1 - x if y == "fnr" else x, color=grey(ax, 0.5), linestyle=":", label="_baseline", **thin)
-        add_entry(
-            ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, color=grey(ax, 0.5), linestyle=":", linewidth=1
+        ax.plot(x, 1 - x if y == "fnr" else x, color=draw.grey(ax, 0.5), linestyle=":", label="_baseline", **thin)
+        draw.add_entry(
+            ax,
+            "random ranking" + " (AUC = 0.5)" * options.is_roc,
+            color=draw.grey(ax, 0.5),
+            linestyle=":",
+            linewidth=1,
         )
     elif options.x == "threshold" and (y.startswith("cost") or "net_benefit" in y):
         shares = {round(curve.positives / curve.rows, 3): curve for curve in curves if curve.positives and curve.rows}
@@ -216,12 +222,17 @@ def _draw_baselines(
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
             for curve in shares.values():
                 heights = value_at(y, curve, share, x if "net_benefit" in y else None)
-                line: dict[str, Any] = {"color": grey(ax, 0.5), "linestyle": stroke, "label": "_baseline", **thin}
+                line: dict[str, Any] = {
+                    "color": draw.grey(ax, 0.5),
+                    "linestyle": stroke,
+                    "label": "_baseline",
+                    **thin,
+                }
                 if np.ndim(heights):
                     ax.plot(x, heights, **line)
                 else:
                     ax.axhline(heights, **line)
-            add_entry(ax, name, color=grey(ax, 0.5), linestyle=stroke, linewidth=1)
+            draw.add_entry(ax, name, color=draw.grey(ax, 0.5), linestyle=stroke, linewidth=1)
 
 
 def _draw_marks(
@@ -245,9 +256,9 @@ def _draw_marks(
             ax.plot([mark.x], [mark.y], label="_mark", gid="mark", **shape)
             if text not in explained:
                 shared = in_panel or len(options.ys) > 1
-                add_entry(ax, text, **shape | {"color": grey(ax, 0.35) if shared else line["color"]})
+                draw.add_entry(ax, text, **shape | {"color": draw.grey(ax, 0.35) if shared else line["color"]})
                 if options.x == "threshold":
-                    ax.axvline(mark.x, color=grey(ax, 0.5), linewidth=0.8, zorder=1, label="_guide")
+                    ax.axvline(mark.x, color=draw.grey(ax, 0.5), linewidth=0.8, zorder=1, label="_guide")
             explained.add(text)
 
 

@@ -15,8 +15,8 @@ from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import Counts, net_benefit, rate_of, ratio
+from frame_pr.plotting import draw
 from frame_pr.plotting.results import Result, read_result
-from frame_pr.plotting.style import count_text, metric_title, number_text, threshold_text
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.intervals import intervals
 
@@ -198,7 +198,7 @@ class Curve(NamedTuple):
         """Return how many positives, or averaged groups, the curve has."""
         if self.groups is not None:
             return f"{self.groups:,} groups"
-        return "" if self.positives is None else f"P = {count_text(self.positives)}"
+        return "" if self.positives is None else f"P = {draw.count_text(self.positives)}"
 
 
 class Curves(NamedTuple):
@@ -359,15 +359,17 @@ def _marks(
         reached = int(((table["threshold"] <= threshold) if ascending else (table["threshold"] >= threshold)).sum())
         if not reached or None in (point := points.row(reached - 1)):
             continue
-        at = f"threshold {threshold_text(threshold)}"
+        at = f"threshold {draw.threshold_text(threshold)}"
         if name in numbers:
-            title = metric_title(name)
-            at = f"{title[0].lower()}{title[1:]} = {number_text(numbers[name])} at {threshold_text(threshold)}"
+            title = draw.metric_title(name)
+            at = (
+                f"{title[0].lower()}{title[1:]} = {draw.number_text(numbers[name])} at {draw.threshold_text(threshold)}"
+            )
         elif kind != "threshold":
             at = (
-                f"{metric_title(kind).lower()} {value} at {threshold_text(threshold)}"
+                f"{draw.metric_title(kind).lower()} {value} at {draw.threshold_text(threshold)}"
                 if value
-                else f"k = {name} at {threshold_text(threshold)}"
+                else f"k = {name} at {draw.threshold_text(threshold)}"
             )
         marks.append(Mark(number, at, *map(float, point[:2])))
     return tuple(marks)

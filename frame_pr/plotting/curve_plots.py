@@ -11,6 +11,7 @@ from frame_pr.frames.kinds import Frame, read_stream
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import advice
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
     Y_KEY,
@@ -25,21 +26,7 @@ from frame_pr.plotting.curve_data import (
     mean_curves,
     quantity_title,
 )
-from frame_pr.plotting.style import (
-    DASHES,
-    INSIDE,
-    Style,
-    StyleArguments,
-    axes_of,
-    curves_in,
-    draw_figure_legend,
-    draw_legend,
-    number_text,
-    palette,
-    panels_of,
-    shorten,
-    value_text,
-)
+from frame_pr.plotting.draw import Style, StyleArguments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -185,7 +172,7 @@ def plot(
         rows = Rows(read_stream(frame), truth, score, by, positive, policies)
         data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
     facets = _facets(selection.facet, data.keys)
-    label = "" if positive is None else shorten(value_text(positive), 20)
+    label = "" if positive is None else draw.shorten(draw.value_text(positive), 20)
     chart = Chart(selection, style, line, label, scales_of(data.curves, selection))
     return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
 
@@ -256,14 +243,16 @@ def _names(curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, 
 
 def _styles(ax: Axes, curves: Sequence[Curve], names: _Names, chart: Chart) -> list[dict[str, Any]]:
     """Return the properties of the line of each curve. Colours follow the order of the names."""
-    style, colours, first = chart.style, palette(ax), curves_in(ax)
+    style, colours, first = chart.style, draw.palette(ax), draw.curves_in(ax)
     hues, strokes = (list(dict.fromkeys(texts)) for texts in (names.hues, names.strokes))
     style.check_colors([value for curve in curves for value in curve.key.values()] or [chart.options.score])
     properties = []
     for curve, name, hue, stroke in zip(curves, names.names, names.hues, names.strokes, strict=True):
         number = first + hues.index(hue)
-        wanted = [style.colors[text] for text in map(value_text, [*curve.key.values(), name]) if text in style.colors]
-        dash = DASHES[(strokes.index(stroke) if len(strokes) > 1 else number // len(colours)) % len(DASHES)]
+        wanted = [
+            style.colors[text] for text in map(draw.value_text, [*curve.key.values(), name]) if text in style.colors
+        ]
+        dash = draw.DASHES[(strokes.index(stroke) if len(strokes) > 1 else number // len(colours)) % len(draw.DASHES)]
         colour = wanted[0] if wanted else colours[number % len(colours)]
         properties.append({"color": colour, "linestyle": dash, **chart.line})
     return properties
@@ -276,11 +265,12 @@ def _area_text(curve: Curve, options: CurveOptions) -> str:
     title = "AUC" if options.is_roc else "AP"
     if curve.groups is not None:
         title = "mean interpolated AP" if options.interpolated else "mean AP"
-    text = number_text(curve.area)
+    text = draw.number_text(curve.area)
     if curve.envelope_area is None:
         return f"{title} = {text}"
-    digits = 2 if text != number_text(curve.envelope_area) else 3
-    return f"{title} = {number_text(curve.area, digits)}, interpolated {number_text(curve.envelope_area, digits)}"
+    digits = 2 if text != draw.number_text(curve.envelope_area) else 3
+    raw, best = (draw.number_text(area, digits) for area in (curve.area, curve.envelope_area))
+    return f"{title} = {raw}, interpolated {best}"
 
 
 def _with_numbers(name: str, *numbers: str) -> str:
@@ -328,14 +318,14 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     curves = [curves[i] for i in chosen]
     names = names.of(chosen)
     square = all(map(has_unit_range, (options.x, options.ys[0])))
-    with axes_of(style, _size(square=square), square=square) as ax:
+    with draw.axes_of(style, _size(square=square), square=square) as ax:
         labels, title = _labels(curves, names, chart)
         lines = _styles(ax, curves, names, chart)
-        _set_titles(ax, chart)
+        ax.set(**dict(zip(("xlabel", "ylabel"), _titles(chart), strict=True)))
         draw_curves(ax, curves, labels, lines, chart, others)
         if data.without_positives and data.keys:
-            ax.plot([], [], linestyle="", label=_without(data.without_positives, style), gid="shared")
-        draw_legend(ax, style, title, most_inside=0 if others else INSIDE)
+            draw.add_entry(ax, _without(data.without_positives, style), linestyle="")
+        draw.draw_legend(ax, style, title, most_inside=0 if others else draw.INSIDE)
     return ax
 
 
@@ -353,13 +343,13 @@ def _without(keys: Sequence[tuple[Any, ...]], style: Style) -> str:
     return f"no positives: {', '.join(names)}" + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
 
 
-def _set_titles(ax: Axes, chart: Chart) -> None:
-    """Write the titles of both axes."""
+def _titles(chart: Chart) -> tuple[str, str]:
+    """Return the titles of both axes."""
     options, style = chart.options, chart.style
     x = style.label(options.x, quantity_title(options.x))
     if chart.positive and options.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"
-    ax.set(xlabel=x, ylabel=", ".join(style.label(y, quantity_title(y)) for y in options.ys[:3]))
+    return x, ", ".join(style.label(y, quantity_title(y)) for y in options.ys[:3])
 
 
 def _highlighted(curves: Sequence[Curve], names: Sequence[str], options: CurveOptions) -> list[int]:
@@ -394,7 +384,7 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     several = len(set(names.names)) > 1
     last = {key[-1] for key in panels}
     columns = len(last) if len(facets) == 2 and 1 < len(last) <= 4 else None
-    with panels_of(style, len(panels), (2.3, 2.5), columns) as axes:
+    with draw.panels_of(style, len(panels), (2.3, 2.5), columns) as axes:
         styles = _styles(axes[0], data.curves, names, chart)
         places = {id(curve): i for i, curve in enumerate(data.curves)}
         for ax, (key, curves) in zip(axes, panels.items(), strict=True):
@@ -402,13 +392,8 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
             labels = [names.names[i] if several else "_curve" for i in numbers]
             draw_curves(ax, curves, labels, [styles[i] for i in numbers], chart, in_panel=True)
             _title_panel(ax, key, facets, curves, chart, several=several)
-        if style.ax is None:
-            figure = axes[0].figure
-            _set_titles(axes[0], chart)
-            figure.supxlabel(axes[0].get_xlabel(), fontsize="medium")
-            figure.supylabel(axes[0].get_ylabel(), fontsize="medium")
-            axes[0].set(xlabel="", ylabel="")
-        draw_figure_legend(axes, style, names.title if several else "")
+        draw.title_figure(axes, style, *_titles(chart))
+        draw.draw_figure_legend(axes, style, names.title if several else "")
     return np.array(axes, dtype=object)
 
 
@@ -424,7 +409,7 @@ def _title_panel(
     ]
     sizes = {curve.size_text for curve in curves}
     size = sizes.pop() if len(sizes) == 1 else ""
-    title = shorten(", ".join(texts), 28)
+    title = draw.shorten(", ".join(texts), 28)
     if not several:
         marks = [mark.text for mark in curves[0].marks]
         title = "\n".join([title, ", ".join(filter(None, [_area_text(curves[0], chart.options), size])), *marks])

@@ -11,24 +11,9 @@ import polars as pl
 from frame_pr.frames.arguments import public, text
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
+from frame_pr.plotting import draw
+from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import MetricValues, read_metrics
-from frame_pr.plotting.style import (
-    DASHES,
-    SHARED,
-    Style,
-    StyleArguments,
-    axes_of,
-    draw_figure_legend,
-    draw_legend,
-    figure_width,
-    grey,
-    letters_along,
-    number_text,
-    palette,
-    panels_of,
-    shorten,
-    value_text,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,17 +132,18 @@ def _draw_dots(keys: Sequence[str], values: Sequence[MetricValues], style: Style
     count = len(values)
     height = 1.1 + ROW * places.height * max(1, 0.6 * len(systems))
     if count == 1:
-        with axes_of(style if style.ax is None else _single(style), (figure_width(), height)) as ax:
+        with draw.axes_of(style if style.ax is None else _single(style), (draw.figure_width(), height)) as ax:
             _draw_panel(ax, values[0], rows, places, system, systems, style)
-            ax.set(xlabel=interval_title(values[0], style), ylabel=_name_rows(ax, places, rows, names, style))
-            draw_legend(ax, style)
+            title = draw.wrap(interval_title(values[0], style), max(16, int(0.7 * draw.letters_along(ax))))
+            ax.set(xlabel=title, ylabel=_name_rows(ax, places, rows, names, style))
+            draw.draw_legend(ax, style)
         return ax
-    with panels_of(style, count, (2.9, height), shared="y") as axes:
+    with draw.panels_of(style, count, (2.9, height), shared="y") as axes:
         for ax, metric in zip(axes, values, strict=True):
             _draw_panel(ax, metric, rows, places, system, systems, style, has_mean=False)
             ax.set_xlabel(interval_title(metric, style).replace(" (", "\n("))
         axes[0].set_ylabel(_name_rows(axes[0], places.with_columns(n=None), rows, names, style))
-        draw_figure_legend(axes, style)
+        draw.draw_figure_legend(axes, style)
     return np.array(axes, dtype=object)
 
 
@@ -185,9 +171,9 @@ def _rows_in_order(table: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
 def _name_rows(ax: Axes, places: pl.DataFrame, rows: Sequence[str], names: Sequence[str], style: Style) -> str:
     """Write the names of the rows, as many as there is room for; return the title of the axis."""
     counts = ["" if n is None else f" ({n:,.0f})" for n in places["n"]]
-    texts = [shorten(style.join(key)) for key in places.select(rows).rows()]
+    texts = [draw.shorten(style.join(key)) for key in places.select(rows).rows()]
     labels = [text + count for text, count in zip(texts, counts, strict=True)]
-    every = 1 if style.ax is None else max(1, math.ceil(len(labels) / max(1, letters_along(ax, vertical=True))))
+    every = 1 if style.ax is None else max(1, math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True))))
     ax.set_yticks(places["place"].to_list()[::every], labels[::every])
     ax.set_ylim(-0.6, len(labels) - 0.4)
     return style.join(names) + (" (n)" if any(counts) else "")
@@ -209,21 +195,25 @@ def _draw_panel(
     has_bounds = table["low"].null_count() < table.height
     if systems and not has_bounds:
         spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
-        ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.75), linewidth=2, zorder=1)
+        ax.hlines(spans["place"], spans["low"], spans["high"], color=draw.grey(ax, 0.75), linewidth=2, zorder=1)
     for number, name in enumerate(systems or [None]):
         of_system = table.filter(pl.col(f"key {system}").eq_missing(pl.lit(name))) if systems else table
         of_system = of_system.with_columns(pl.col("value", "low", "high").fill_null(float("nan")))
-        colour = style.colors.get(value_text(name if systems else "value"), palette(ax)[number % len(palette(ax))])
+        colour = style.colors.get(
+            draw.value_text(name if systems else "value"), draw.palette(ax)[number % len(draw.palette(ax))]
+        )
         offset = _OFFSET * (0.5 - (number + 0.5) / len(systems)) if systems and has_bounds else 0.0
         y, value, low, high = of_system.select(pl.col("place") + offset, "value", "low", "high").to_numpy().T
         ax.hlines(y, low, high, color=colour, linewidth=1.5)
         label = style.label(name) if systems else "_value"
         mean = of_system["value"].drop_nans().mean()
         if has_mean and isinstance(mean, float) and places.height > 1:
-            text = f"mean {number_text(mean)}"
+            text = f"mean {draw.number_text(mean)}"
             label = f"{label} ({text})" if systems else label
-            line = ax.axvline(mean, color=colour if systems else grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-            line.set(label="_mean" if systems else text, gid=SHARED)
+            line = ax.axvline(
+                mean, color=colour if systems else draw.grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1
+            )
+            line.set(label="_mean" if systems else text, gid=draw.SHARED)
         ax.plot(value, y, "o", markersize=5, color=colour, label=label)
 
 
@@ -235,18 +225,18 @@ def _draw_trends(keys: Sequence[str], along: int, values: Sequence[MetricValues]
     title = style.label(keys[along])
     legend_title = ", ".join(style.label(key) for i, key in enumerate(keys) if i != along and key != "system")
     if len(values) == 1:
-        with axes_of(style if style.ax is None else _single(style), (figure_width(), 4.0)) as ax:
+        with draw.axes_of(style if style.ax is None else _single(style), (draw.figure_width(), 4.0)) as ax:
             _draw_trend(ax, values[0], f"key {along}", others, style)
             ax.set(xlabel=title, ylabel=interval_title(values[0], style).replace(" (", "\n("))
-            draw_legend(ax, style, legend_title)
+            draw.draw_legend(ax, style, legend_title)
         return ax
-    with panels_of(style, len(values), (figure_width(), 2.4), 1, shared="x") as axes:
+    with draw.panels_of(style, len(values), (draw.figure_width(), 2.4), 1, shared="x") as axes:
         for ax, metric in zip(axes, values, strict=True):
             _draw_trend(ax, metric, f"key {along}", others, style)
             ax.set_ylabel(interval_title(metric, style).replace(" (", "\n("))
         axes[-1].set_xlabel(title)
         if others:
-            draw_figure_legend(axes, style, legend_title)
+            draw.draw_figure_legend(axes, style, legend_title)
     return np.array(axes, dtype=object)
 
 
@@ -265,14 +255,14 @@ def _draw_trend(ax: Axes, values: MetricValues, along: str, others: Sequence[str
         raise ValueError(f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups")
     style.check_colors([value for key, _ in lines for value in key] or ["value"])
     places = _set_x_axis(ax, table[along].unique(maintain_order=True), style)
-    colours = palette(ax)
+    colours = draw.palette(ax)
     for number, (key, rows) in enumerate(lines):
-        wanted = [style.colors[text] for text in map(value_text, key) if text in style.colors]
+        wanted = [style.colors[text] for text in map(draw.value_text, key) if text in style.colors]
         colour = wanted[0] if wanted else colours[number % len(colours)]
         x = [places[value] for value in rows[along]]
         value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
         many = rows.height > _MARKED
-        line: dict[str, Any] = {"color": colour, "linestyle": DASHES[number // len(colours)]}
+        line: dict[str, Any] = {"color": colour, "linestyle": draw.DASHES[number // len(colours)]}
         line |= {"marker": "" if many else "o", "markersize": 4, "linewidth": 1 if many else 1.5}
         ax.plot(x, value, label=style.join(key) or "_value", **line)
         # The bands of several lines of many points would hide the lines.
@@ -288,7 +278,7 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
         from matplotlib import dates
 
         toolbox: Any = dates
-        locator = toolbox.AutoDateLocator(maxticks=max(3, letters_along(ax) // 9))
+        locator = toolbox.AutoDateLocator(maxticks=max(3, draw.letters_along(ax) // 9))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
     elif values.dtype.is_numeric():
@@ -296,8 +286,8 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
 
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=values.dtype.is_integer()))
     else:
-        names = [shorten(style.label(value), 16) for value in values]
-        every = math.ceil(len(names) * (max(map(len, names), default=0) + 2) / max(1, letters_along(ax)))
+        names = [draw.shorten(style.label(value), 16) for value in values]
+        every = math.ceil(len(names) * (max(map(len, names), default=0) + 2) / max(1, draw.letters_along(ax)))
         ax.set_xticks(range(0, len(names), every), names[::every])
         return {value: place for place, value in enumerate(values)}
     return {value: value for value in values}

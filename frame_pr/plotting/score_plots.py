@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
@@ -12,22 +13,9 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.plotting import draw
+from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
-from frame_pr.plotting.style import (
-    SHARED,
-    Style,
-    StyleArguments,
-    axes_of,
-    count_text,
-    draw_figure_legend,
-    draw_legend,
-    figure_width,
-    grey,
-    palette,
-    panels_of,
-    share_text,
-    shorten,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,33 +109,32 @@ def plot_scores(
     columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
     _warn_of_threshold(result.table["threshold"], cutoff)
-    histograms = _Histograms(style, n_bins, cutoff, ascending=bool(policies.get("ascending")))
-    title = style.label(score) if isinstance(score, str) else "Score"
-    if not result.keys or len(result.groups()) == 1:
-        with axes_of(style, (figure_width(), 4.0)) as ax:
-            histograms.draw(ax, result.groups()[0][1])
-            ax.set(xlabel=title, ylabel="Share of the rows with this label", ylim=(0, None))
-            draw_legend(ax, style)
-        return ax
-    shared = "system" not in result.keys
-    return _draw_panels(result, style, (title, "Share of the rows with this label"), histograms.panel, sharex=shared)
+    draw_histograms = partial(_draw_histograms, style=style, n_bins=n_bins, threshold=cutoff)
+    draw_histograms = partial(draw_histograms, ascending=bool(policies.get("ascending")))
+    titles = style.label(score) if isinstance(score, str) else "Score", "Share of the rows with this label"
+    return _draw_groups(result, style, titles, draw_histograms, "y" if "system" in result.keys else "xy")
 
 
-def _draw_panels(result: Result, style: Style, titles: tuple[str, str], draw: Any, *, sharex: bool) -> Any:
-    """Draw a panel for each group: `draw` takes its axes and its table, and returns numbers for the title."""
+def _draw_groups(
+    result: Result, style: Style, titles: tuple[str, str], draw_group: Callable[..., str], shared: str = "xy"
+) -> Any:
+    """Draw the only group into one axes, or a panel for each group. `draw_group` returns numbers for the title."""
     import numpy as np
 
     groups = result.groups()
-    with panels_of(style, len(groups), (2.4, 2.2), shared="xy" if sharex else "y") as axes:
+    if len(groups) < 2:
+        with draw.axes_of(style, (draw.figure_width(), 4.0)) as ax:
+            draw_group(ax, groups[0][1] if groups else result.table, in_panel=False)
+            ax.set(xlabel=titles[0], ylabel=titles[1], ylim=(0, None))
+            draw.draw_legend(ax, style)
+        return ax
+    with draw.panels_of(style, len(groups), (2.4, 2.2), shared=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
-            numbers = draw(ax, table)
-            ax.set_title("\n".join(filter(None, [shorten(style.join(key), 24), numbers])), fontsize="small")
-        axes[0].set_ylim(bottom=0)
-        if style.ax is None:
-            figure = axes[0].figure
-            figure.supxlabel(titles[0], fontsize="medium")
-            figure.supylabel(titles[1], fontsize="medium")
-        draw_figure_legend(axes, style)
+            numbers = draw_group(ax, table, in_panel=True)
+            ax.set_title("\n".join(filter(None, [draw.shorten(style.join(key), 24), numbers])), fontsize="small")
+            ax.set_ylim(bottom=0)
+        draw.title_figure(axes, style, *titles)
+        draw.draw_figure_legend(axes, style)
     return np.array(axes, dtype=object)
 
 
@@ -162,52 +149,42 @@ def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
         )
 
 
-class _Histograms:
-    """Two histograms with the same bins."""
+def _draw_histograms(
+    ax: Axes,
+    table: pl.DataFrame,
+    style: Style,
+    n_bins: int,
+    threshold: float | None,
+    *,
+    ascending: bool,
+    in_panel: bool,
+) -> str:
+    """Draw the histograms of positives and negatives with the same bins, and return numbers for a title."""
+    import numpy as np
 
-    def __init__(self, style: Style, bins: int, threshold: float | None, *, ascending: bool) -> None:
-        self.style, self.bins, self.threshold, self.ascending = style, bins, threshold, ascending
-
-    def panel(self, ax: Axes, table: pl.DataFrame) -> str:
-        """Draw a panel, and return its numbers."""
-        counts = self.draw(ax, table, numbers=False)
-        if not counts:
-            return ""
-        rows = count_text(table["k"].max())  # type: ignore[arg-type]
-        (positives, recall), (_, fpr) = (text.split("|") for text in counts.values())
-        return f"P = {positives}, N = {rows}" + (f"\nrecall {recall}, FPR {fpr}" if recall or fpr else "")
-
-    def draw(self, ax: Axes, table: pl.DataFrame, *, numbers: bool = True) -> dict[str, str]:
-        """Draw both histograms, and return texts for each: the number of rows, and the share predicted positive."""
-        import numpy as np
-
-        table = table.sort("k").filter(pl.col("threshold").cast(pl.Float64).is_finite())
-        if not table.height:
-            ax.text(0.5, 0.5, "no rows", transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
-            return {}
-        scores = table["threshold"].cast(pl.Float64).to_numpy()
-        tp, k = (table[name].to_numpy() for name in ("tp", "k"))
-        edges, hidden = _edges(scores, np.diff(k, prepend=0), self.bins)
-        texts = {}
-        for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
-            colour, counts = self.style.colors.get(name, palette(ax)[number]), np.diff(total, prepend=0)
-            share = ""
-            if self.threshold is not None and total[-1]:
-                reached = int((scores <= self.threshold if self.ascending else scores >= self.threshold).sum())
-                share = share_text(table["recall" if number else "fpr"][reached - 1] if reached else 0.0)
-            count = count_text(total[-1])
-            texts[name] = f"{count}|{share}"
-            text = f"{count}, {share} predicted positive" if share else count
-            label = f"{self.style.label(name)} ({text})" if numbers else self.style.label(name)
-            heights = np.histogram(scores, edges, weights=counts)[0] / (total[-1] or 1)
-            ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=1 + 0.5 * number)
-            ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=1 + 0.5 * number)
-        if self.threshold is not None:
-            line = ax.axvline(self.threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {self.threshold:g}")
-            line.set_gid(SHARED)
-        if hidden and numbers:
-            ax.plot([], [], linestyle="", label=f"rows beyond the axis: {count_text(hidden)}", gid=SHARED)
-        return texts
+    table = table.sort("k").filter(pl.col("threshold").cast(pl.Float64).is_finite())
+    if not table.height:
+        draw.write_reason(ax, "no rows")
+        return ""
+    scores = table["threshold"].cast(pl.Float64).to_numpy()
+    tp, k = (table[name].to_numpy() for name in ("tp", "k"))
+    edges, hidden = _edges(scores, np.diff(k, prepend=0), n_bins)
+    shares = ["", ""]
+    if threshold is not None:
+        reached = int((scores <= threshold if ascending else scores >= threshold).sum())
+        shares = [draw.share_text(table[rate][reached - 1] if reached else 0.0) for rate in ("recall", "fpr")]
+        ax.axvline(threshold, color=draw.grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}", gid=draw.SHARED)
+    for name, total, number, share in (("positives", tp, 1, shares[0]), ("negatives", k - tp, 0, shares[1])):
+        text = draw.count_text(total[-1]) + (f", {share} predicted positive" if share else "")
+        label = style.label(name) + ("" if in_panel else f" ({text})")
+        heights = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0] / (total[-1] or 1)
+        colour, order = style.colors.get(name, draw.palette(ax)[number]), 1 + 0.5 * number
+        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=order)
+        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=order)
+    if hidden and not in_panel:
+        draw.add_entry(ax, f"rows beyond the axis: {draw.count_text(hidden)}", linestyle="")
+    rates = f"\nrecall {shares[0]}, FPR {shares[1]}" if any(shares) else ""
+    return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}{rates}"
 
 
 def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
@@ -290,29 +267,19 @@ def plot_gains(
     name = one_of("y", y, ("recall", "precision", "lift"))
     columns = dict.fromkeys(("share", name, f"bin_{name}", "precision"), "gains_table gives it")
     result = read_result(frame, columns, "plot_gains draws a frame that gains_table gave")
-    titles = ("Share of the rows, the highest scores first", style.title(name))
-
-    def draw(ax: Axes, table: pl.DataFrame) -> str:
-        _draw_gains(ax, table.sort("share"), name, style)
-        return ""
-
-    if not result.keys or len(result.groups()) == 1:
-        with axes_of(style, (figure_width(), 4.0)) as ax:
-            draw(ax, result.groups()[0][1])
-            ax.set(xlabel=titles[0], ylabel=titles[1], ylim=(0, None))
-            draw_legend(ax, style)
-        return ax
-    return _draw_panels(result, style, titles, draw, sharex=True)
+    titles = "Share of the rows, the highest scores first", style.title(name)
+    return _draw_groups(result, style, titles, partial(_draw_gains, name=name, style=style))
 
 
-def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style) -> None:
+def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_panel: bool) -> str:
     """Draw the bars of the bins, the cumulative line, and a random ranking."""
     from matplotlib.ticker import PercentFormatter
 
+    table = table.sort("share")
     share, cumulative, of_bin = (
         table[column].cast(pl.Float64).fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
     )
-    bins, colours = len(share), palette(ax)
+    bins, colours = len(share), draw.palette(ax)
     word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
     labels = {"bin": f"in this {word}", "cumulative": f"up to this {word} (cumulative)"}
     labels = {part: style.label(part, label) for part, label in labels.items()}
@@ -322,7 +289,13 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style) -> None:
     line: dict[str, Any] = {"color": style.colors.get("cumulative", colours[3 % len(colours)])}
     start = [0.0] if name == "recall" else []
     ax.plot([*start, *share], [*start, *cumulative], "o-", markersize=4, label=labels["cumulative"], **line)
-    reference: dict[str, Any] = {"color": grey(ax, 0.5), "linestyle": ":", "linewidth": 1, "zorder": 1, "gid": SHARED}
+    reference: dict[str, Any] = {
+        "color": draw.grey(ax, 0.5),
+        "linestyle": ":",
+        "linewidth": 1,
+        "zorder": 1,
+        "gid": draw.SHARED,
+    }
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:
@@ -331,3 +304,4 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style) -> None:
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     if name != "lift":
         ax.yaxis.set_major_formatter(PercentFormatter(1))
+    return ""

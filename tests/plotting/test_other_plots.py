@@ -187,7 +187,7 @@ def test_intervals_of_differences() -> None:
     table = table.sort("difference", descending=True)
     assert [line.get_xdata()[0] for line in ax.get_lines()[1:]] == table["difference"].to_list()
     assert texts(ax.get_yticklabels()) == table["system"].to_list()
-    assert ax.get_xlabel().startswith("Average precision: difference from good (")
+    assert ax.get_xlabel().startswith("Average precision: difference from good\n(")
     clear = [low > 0 or high < 0 for low, high in table.select("low", "high").rows()]
     filled = [line.get_markerfacecolor() == line.get_color() for line in ax.get_lines()[1:]]
     assert filled == clear
@@ -215,7 +215,9 @@ def test_differences_of_groups_and_their_mean() -> None:
     assert np.add(heights[:3], heights[3:6]) == pytest.approx(wide["difference"].to_list())
     assert texts(ax.get_yticklabels()) == wide["country"].to_list()
     row = values.pr.compare("average_precision", by="country", baseline="good").row(0, named=True)
-    assert f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f}" in legend(ax)[-1]
+    assert f"mean difference {row['difference']:.2f} (95 % interval {row['low']:.2f} to " in legend(ax)[-1].replace(
+        "\n", " "
+    )
     assert ax.get_xlabel() == "Average precision: poor - good"
     assert legend(ax)[:2] == ["poor better: 0", "poor worse: 3"]
 

@@ -199,7 +199,8 @@ def draw_legend_above(ax: Axes, style: Style) -> None:
     """Draw the legend above the axes, for plots that fill them."""
     entries = legend_entries([ax])
     if entries and style.legend:
-        labels = [wrap(label, 70) for label in entries]
+        # Names beside the axes may take a third of their width.
+        labels = [wrap(label, max(14, int(0.7 * letters_along(ax)) - 6)) for label in entries]
         ax.legend(entries.values(), labels, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, **LEGEND)
 
 
@@ -222,6 +223,24 @@ def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> N
         figure.legend(list(entries.values()), labels, title=title or None, loc="outside right upper", **LEGEND)
     else:
         axes[0].legend(entries.values(), labels, title=title or None, **LEGEND)
+
+
+def title_figure(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
+    """Write the titles that all panels of a new figure share."""
+    if style.ax is None:
+        figure: Any = axes[0].figure
+        figure.supxlabel(x, fontsize="medium")
+        figure.supylabel(y, fontsize="medium")
+
+
+def add_entry(ax: Axes, label: str, **properties: Any) -> None:
+    """Add an entry about the whole plot to the legend."""
+    ax.plot([], [], label=label, gid=SHARED, **properties)
+
+
+def write_reason(ax: Axes, sentence: str) -> None:
+    """Write the reason into the middle of axes without data."""
+    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
 
 
 def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
@@ -293,8 +312,9 @@ def shorten(name: str, length: int = LETTERS) -> str:
 
 
 def wrap(text: str, width: int = LETTERS) -> str:
-    """Break a long text into lines, but not around an equals sign."""
-    return textwrap.fill(text.replace(" = ", "\0"), width, break_on_hyphens=False).replace("\0", " = ")
+    """Break a long text into lines, but not around an equals sign or before a percent sign."""
+    whole = text.replace(" = ", "\0").replace(" %", "\1")
+    return textwrap.fill(whole, width, break_on_hyphens=False).replace("\0", " = ").replace("\1", " %")
 
 
 def letters_along(ax: Axes, *, vertical: bool = False) -> int:

@@ -1,0 +1,146 @@
+"""No text is cut or overlaps another one, colours can be told apart, and three plots look as they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import pytest
+from drawn import TEXTBOOK, rows
+
+from frame_pr.plotting.draw import DARK, LIGHT, luminance
+
+RUN = rows(1200).with_columns(group=pl.col("query") % 8)
+NAMES = ["Austria", "Belgium", "Bosnia and Herzegovina", "Croatia", "Denmark", "Estonia", "France", "United Kingdom"]
+LONG = RUN.with_columns(country=pl.col("group").replace_strict(dict(enumerate(NAMES)))).with_columns(guess="country")
+SYSTEMS = ["good", "poor"]
+DATED = RUN.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query")))
+PLOTS: dict[str, Callable[..., Any]] = {
+    "systems": lambda **to: RUN.pr.plot("truth", SYSTEMS, mark="max_f1", **to),
+    "groups": lambda **to: LONG.pr.plot("truth", "good", by="country", **to),
+    "roc": lambda **to: RUN.pr.plot("truth", SYSTEMS, x="fpr", y="recall", **to),
+    "thresholds": lambda **to: RUN.pr.plot("truth", "good", x="threshold", y=["precision", "recall", "f1"], **to),
+    "mean": lambda **to: RUN.pr.plot("truth", SYSTEMS, by="query", average=True, **to),
+    "scores": lambda **to: RUN.pr.plot_scores("truth", "good", threshold=0.7, **to),
+    "gains": lambda **to: RUN.pr.gains_table("truth", "good").pr.plot_gains(**to),
+    "confusion": lambda **to: RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion(**to),
+    "classes": lambda **to: LONG.pr.confusion_matrix("country", "guess").pr.plot_confusion(**to),
+    "intervals": lambda **to: LONG.pr.intervals("roc_auc", "truth", SYSTEMS, by="country").pr.plot_intervals(**to),
+    "trend": lambda **to: DATED.pr.intervals("roc_auc", "truth", SYSTEMS, by="day").pr.plot_intervals(**to),
+    "comparison": lambda **to: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(**to),
+    "differences": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(**to),
+    "slopes": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(kind="slopes", **to),
+}
+PANELS: dict[str, Callable[..., Any]] = {
+    "facets": lambda: LONG.pr.plot("truth", SYSTEMS, by="country", facet=True),
+    "marks": lambda: LONG.pr.plot("truth", "good", by="country", facet=True, mark="max_f1"),
+    "scores": lambda: LONG.pr.plot_scores("truth", "good", by="country", threshold=0.7),
+    "gains": lambda: LONG.pr.gains_table("truth", SYSTEMS, by="country").pr.plot_gains(y="lift"),
+    "confusion": lambda: LONG.pr.confusion("truth", "good", threshold=0.7, by="country").pr.plot_confusion(),
+    "metrics": lambda: LONG.pr.evaluate(["roc_auc", "max_f1"], "truth", SYSTEMS, by="country").pr.plot_intervals(),
+}
+
+
+def texts(figure: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the visible texts of a drawn figure, and their boxes in pixels."""
+    for text in figure.findobj(mpl.text.Text):
+        if text.get_visible() and text.get_text().strip() and text.get_window_extent().width > 0:
+            yield text.get_text(), text.get_window_extent()
+
+
+def faults(figure: Any) -> list[str]:
+    """Return the texts that are cut at the edge of the figure, or overlap."""
+    figure.canvas.draw()
+    shown = []
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                if not low - 1e-9 <= tick.get_loc() <= high + 1e-9:  # such ticks are not drawn
+                    tick.label1.set_visible(False)
+    shown = list(texts(figure))
+    cut = [f"cut: {text}" for text, box in shown if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.bbox.x1 + 1]
+    cut += [f"cut: {text}" for text, box in shown if box.y1 > figure.bbox.y1 + 1]
+    for (one, box), (other, place) in combinations(shown, 2):
+        width = min(box.x1, place.x1) - max(box.x0, place.x0)
+        height = min(box.y1, place.y1) - max(box.y0, place.y0)
+        if width > 1.5 and height > 1.5:
+            cut.append(f"{one!r} overlaps {other!r}")
+    return cut
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_texts_of_default_plots(name: str) -> None:
+    assert faults(PLOTS[name]().figure) == []
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_texts_of_panels(name: str) -> None:
+    assert faults(PANELS[name]()[0].figure) == []
+
+
+@pytest.mark.parametrize("size", [(3.15, 2.8), (4, 4), (8, 3)], ids=str)
+@pytest.mark.parametrize("name", sorted({*PLOTS} - {"groups"}))
+def test_texts_in_axes_of_the_caller(name: str, size: tuple[float, float]) -> None:
+    with mpl.rc_context({"font.size": 8}):
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        before = [axes.get_position().width for axes in figure.axes]
+        PLOTS[name](ax=ax)
+        assert faults(figure) == []
+        assert before
+
+
+@pytest.mark.parametrize(("palette", "ground"), [(LIGHT, "white"), (DARK, "#14181e")], ids=["light", "dark"])
+def test_colours_have_contrast_and_differ(palette: tuple[str, ...], ground: str) -> None:
+    def contrast(one: str, other: str) -> float:
+        low, high = sorted((luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    assert [colour for colour in palette if contrast(colour, ground) < 2.9] == []
+    for kind in (np.eye(3), PROTAN, DEUTAN):
+        colours = [lab(colour, kind) for colour in palette]
+        distances = {
+            (one, other): float(np.linalg.norm(colours[one] - colours[other]))
+            for one, other in combinations(range(7), 2)
+        }
+        assert min(distances.values()) > 15, min(distances, key=distances.__getitem__)
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1.
+PROTAN = np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]])
+DEUTAN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]])
+
+
+def lab(colour: str, kind: Any) -> Any:
+    """Return a colour in CIE Lab as somebody with this kind of vision sees it."""
+    rgb = np.array(mpl.colors.to_rgb(colour))
+    linear = np.clip(kind @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+PICTURES = {
+    "textbook": lambda: TEXTBOOK.pr.plot("relevant", "score", rectangles=True),
+    "facets": PANELS["facets"],
+    "intervals": PLOTS["intervals"],
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """After a deliberate change, `pytest tests/plotting/test_layout.py` leaves the new pictures in its folders."""
+    from matplotlib.testing.compare import compare_images
+
+    constraints = request.config.rootpath.joinpath("constraints.txt").read_text(encoding="utf-8")
+    if f"matplotlib=={mpl.__version__}\n" not in constraints:
+        pytest.skip("another matplotlib has other margins")
+    kept, drawn = Path(__file__).with_name("pictures") / f"{name}.png", tmp_path / f"{name}.png"
+    np.ravel(PICTURES[name]())[0].figure.savefig(drawn, dpi=60)
+    assert compare_images(str(kept), str(drawn), tol=8) is None
