@@ -78,14 +78,15 @@ def frames(draw):
     return name, pd.DataFrame({"g": keys, "y": truth, "s": np.arange(len(rows))[::-1] * 1.0})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(frames())
 def test_groups_are_those_of_pandas(case):
     name, frame = case
     options = {"by": "g"}
     result = frame.pr.evaluate(["rows", "positives"], "y", "s", **options)
     assert result["g"].dtype == frame["g"].dtype
-    if not name.startswith(("arrow list", "surrogates")):  # pandas cannot group by them.
+    unhashable = ("arrow list", "surrogates", *(["arrow timestamp"] if pd.__version__ < "3" else []))
+    if not name.startswith(unhashable):  # pandas cannot group by them.
         expected = frame.groupby("g", dropna=False, observed=True, sort=False).agg(n=("y", "size"), p=("y", "sum"))
         merged = frame.merge(result, on="g")
         assert len(merged) == len(frame)

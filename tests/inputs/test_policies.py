@@ -137,6 +137,6 @@ EVERY = {
 @pytest.mark.parametrize("function", EVERY)
 def test_every_function_takes_the_policies(function):
     data = GOOD.with_columns(s=pl.Series([1.0, None]))
-    assert getattr(data.pr, function)("y", "s", *EVERY[function], unscored="unretrieved").height in (1, 2)
+    assert getattr(data.pr, function)("y", "s", *EVERY[function], unscored="unretrieved").height > 0
     with pytest.raises(ValueError, match="unscored must be"):
         getattr(data.pr, function)("y", "s", *EVERY[function], unscored="skip")
