@@ -7,8 +7,6 @@ from fractions import Fraction
 import polars as pl
 import pytest
 from compare import assert_same, near
-from hypothesis import given
-from hypothesis import strategies as st
 
 F = Fraction
 RUN = pl.DataFrame(
@@ -194,20 +192,6 @@ def test_systems_and_policies():
     )
     known = data.pr.confusion("y", "u", by="q", threshold=0.5, unscored="unretrieved", rates="all")
     assert_same(found, known)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ascending", [False, True])
-@pytest.mark.parametrize("dtype", [pl.Float32])
-@given(thresholds=st.lists(st.integers(-400, 1200).map(lambda one: one / 100), min_size=1, max_size=4))
-def test_it_is_compared_as_one_threshold_is(ascending, dtype, thresholds):
-    scores = pl.Series([0.0, 0.07, 0.7, 0.71, 1.0, 5.0, 7.25, 10.0]).cast(dtype)
-    data = pl.concat([pl.DataFrame({"q": q, "y": [1, 0] * 4, "s": scores}) for q in range(len(thresholds))])
-    cuts = pl.DataFrame({"q": range(len(thresholds)), "cut": thresholds})
-    table = data.pr.confusion("y", "s", by="q", threshold=cuts, ascending=ascending, rates="all")
-    for q, cut in enumerate(thresholds):
-        alone = data.filter(q=q).pr.confusion("y", "s", threshold=cut, ascending=ascending, rates="all")
-        assert_same(table.filter(q=q).drop("q", "threshold"), alone.drop("threshold"))
 
 
 @pytest.mark.parametrize("cut", [math.inf, -math.inf, 1e300, -1e300, 1e-300])

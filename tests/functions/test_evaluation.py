@@ -1,4 +1,3 @@
-import json
 import re
 
 import polars as pl
@@ -6,7 +5,7 @@ import polars.selectors as cs
 import pytest
 from compare import assert_same, near
 from names import AT_CUT, COUNTS, NAMES
-from samples import TEN, alone, groups
+from samples import TEN, groups
 
 import frame_pr as fp
 
@@ -29,19 +28,6 @@ def test_one_column_per_name_in_the_order_asked_for():
     assert result.columns == names
     # Hits at ranks 1, 2, 4, 6, 10: half of five is reached with the third of them.
     assert result.row(0) == (1.0, 10, near(47 / 60), 4, 5)
-
-
-def test_one_name_needs_no_list():
-    assert TEN.pr.evaluate("positives", "relevant", "score").rows() == [(5,)]
-
-
-@pytest.mark.slow  # the names that have a method are compared so on every kind, in the tests of families
-def test_metrics_asked_together_are_those_asked_alone():
-    # They share a ranking and sums, so that one could stand in the way of another.
-    data = groups()
-    together = data.pr.evaluate(NAMES, "relevant", "score", by="q")
-    for name in NAMES[::3]:
-        assert_same(alone(name), together.select("q", name))
 
 
 def test_figures_at_a_threshold_with_and_without_a_ranking():
@@ -69,42 +55,6 @@ def test_figures_at_a_threshold_need_no_ranking(monkeypatch):
 
 
 # names --------------------------------------------------------------------------------------------------------------
-
-
-def test_names_survive_json():
-    assert json.loads(json.dumps(NAMES)) == NAMES
-
-
-def test_names_are_plain_in_yaml():
-    # What YAML 1.2 and 1.1 ask of a plain scalar, in a block and in a flow: no indicator at its start, no comment, no
-    # `: `, no bracket or comma, and not to be read as a number, a truth or nothing.
-    for name in NAMES:
-        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_@=.%/+-]*", name), name
-        assert name.lower() not in {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}, name
-        assert not re.fullmatch(r"[0-9.eE+_-]+", name), name
-
-
-@pytest.mark.slow
-def test_names_survive_sql_quoting():
-    result = TEN.pr.evaluate(NAMES, "relevant", "score")
-    assert not any('"' in name for name in NAMES)
-    columns = ", ".join(f'"{name}"' for name in NAMES)
-    selected = pl.SQLContext(result=result).execute(f"SELECT {columns} FROM result", eager=True)
-    assert selected.equals(result)
-
-
-def test_names_survive_parquet_and_csv(tmp_path):
-    result = TEN.pr.evaluate(NAMES, "relevant", "score")
-    result.write_parquet(tmp_path / "result.parquet")
-    assert pl.read_parquet(tmp_path / "result.parquet").equals(result)
-    result.write_csv(tmp_path / "result.csv")
-    assert pl.read_csv(tmp_path / "result.csv").columns == NAMES
-
-
-@pytest.mark.slow
-def test_names_from_another_frame_of_results_ask_again():
-    first = TEN.pr.evaluate(NAMES, "relevant", "score")
-    assert TEN.pr.evaluate(first.columns, "relevant", "score").equals(first)
 
 
 # mean_over ----------------------------------------------------------------------------------------------------------

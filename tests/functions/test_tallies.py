@@ -5,8 +5,6 @@ import random
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from names import NAMES
 from polars.testing import assert_frame_equal
 
@@ -36,54 +34,6 @@ def test_a_lazy_tally_is_lazy_and_tells_its_types():
     lazy = data.lazy().pr.tally("y", "s", by="q", **MISSING)
     assert dict(lazy.collect_schema()) == {"q": pl.String, "y": pl.Int8, "s": pl.Float32, "count": pl.Int64}
     assert lazy.collect().equals(data.pr.tally("y", "s", by="q", **MISSING))
-
-
-def three_tallies(frame, score, seed, **given):
-    """Tallies of three random parts, put together."""
-    part = pl.Series([random.Random(seed + i).randrange(3) for i in range(frame.height)], dtype=pl.Int64)
-    return pl.concat([fp.tally(frame.filter(part == i), "y", score, **given) for i in range(3)])
-
-
-FEW = st.lists(
-    st.tuples(
-        st.integers(0, 2), st.sampled_from([True, True, False, None]), st.sampled_from([None, 0.1, 0.2, 0.3, 0.9])
-    ),
-    min_size=1,
-    max_size=40,
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=2)  # of all metrics each
-@given(FEW, st.sampled_from(["threshold", "expected", "optimistic", "pessimistic"]))
-def test_every_metric_of_a_tally_is_that_of_the_rows(rows, ties):
-    data = pl.DataFrame(rows, schema={"q": pl.Int64, "y": pl.Boolean, "s": pl.Float64}, orient="row")
-    names = [name for name in NAMES if ties in metric(name).aggregates]
-    tallies = three_tallies(data, "s", 0, by="q", **MISSING)
-    given = {"by": "q", "ties": ties, **MISSING}
-    # Each way against itself, as polars' power of one number may end in another bit than that of several.
-    for pr in (fp.PR, lambda frame: fp.PR(frame.lazy())):
-        found = pr(tallies).evaluate(names, "y", "s", count="count", **given)
-        expected = pr(data).evaluate(names, "y", "s", **given)
-        assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), check_exact=True)
-    # A part that is too large may be split into other ranges, and the sums of these rounded otherwise.
-    found, expected = (
-        fp.partitioned(frame, partitions=2, progress=False).evaluate(names, "y", "s", **counts, **given)
-        for frame, counts in ((tallies, {"count": "count"}), (data, {}))
-    )
-    assert_frame_equal(found, expected, rel_tol=1e-14, abs_tol=1e-15)
-
-
-@pytest.mark.slow
-def test_every_metric_of_a_tally_in_parts_is_that_of_the_rows():
-    rows = {"q": [i // 10 for i in range(400)], "y": [i * 7 % 5 < 2 for i in range(400)]}
-    data = pl.DataFrame({**rows, "s": [i * 13 % 7 / 8 for i in range(400)]})
-    tallies = three_tallies(data, "s", 0, by="q")
-    found, expected = (
-        fp.partitioned(frame, partitions=3, progress=False).evaluate(NAMES, "y", "s", by="q", **counts)
-        for frame, counts in ((tallies, {"count": "count"}), (data, {}))
-    )
-    assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_a_count_repeats_a_row():
@@ -212,38 +162,6 @@ def test_edges(dtype, scores, ascending, labels):
 BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "tied_rows"]
 BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")]
 # What takes equal scores whole, and then has a value that no order of them has.
-WHOLE_BLOCKS = ("average_precision", "average_precision_lift", "normalized_average_precision")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rule", "seed"), [("untied", 0), ("expected", 1), ("threshold", 0), ("threshold", 1)])
-def test_the_bounds_of_a_binned_tally_hold(rule, seed):
-    draw = random.Random(seed)
-    share, height = draw.choice([0.1, 0.4, 0.7]), draw.randint(5, 60)
-    scores = range(height) if rule == "untied" else [draw.randint(0, 9) for _ in range(height)]
-    data = pl.DataFrame({"y": [draw.random() < share for _ in scores], "s": [float(score) for score in scores]})
-    names = BRACKETED
-    if rule == "expected":
-        names = [name for name in names if "expected" in metric(name).aggregates]
-    if rule == "threshold":
-        names = [name for name in names if "@recall=" not in name or name.startswith("interpolated")]
-        names = [name for name in names if not name.startswith(WHOLE_BLOCKS)]
-    exact = fp.evaluate(data, names, "y", "s", ties="threshold" if rule == "untied" else rule).row(0, named=True)
-    for place, bins in enumerate((2, 5, [2, 5, 7.5, 30])):
-        tally = fp.tally(data, "y", "s", bins=bins)
-        # Half of the names each: every name has some of the bins.
-        half = names[place % 2 :: 2]
-        bounds = [
-            fp.evaluate(tally, half, "y", "s", count="count", ties=ties).row(0, named=True)
-            for ties in ("pessimistic", "optimistic")
-        ]
-        for name in half:
-            values = [one[name] for one in (*bounds, exact)]
-            if None in values:
-                assert values == [None] * 3, name
-            else:
-                low, high = sorted(values[:2])  # fewer mistakes are better
-                assert low - 1e-12 <= exact[name] <= high + 1e-12, name
 
 
 def test_thresholds_on_the_edges_of_bins_are_exact():

@@ -2,70 +2,12 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 
 import frame_pr as fp
-
-DIGITS = ["0.7", "0.700000000000000001", "-0.7", "9.007199254740993", "0", "1"]
-WHOLE = [0, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 7]
-SCORES = {
-    pl.Decimal(38, 18): [Decimal(text) for text in DIGITS],
-    pl.Decimal(20, 2): [Decimal(text) for text in ("0.70", "0.71", "-0.70", "0", "12345678901234567.89")],
-    pl.Int64: WHOLE,
-    pl.Int128: WHOLE,
-    pl.UInt64: [n for n in [*WHOLE, 2**64 - 1] if n >= 0],
-    pl.Int8: [-128, -1, 0, 1, 127],
-}
-THRESHOLDS = {
-    pl.Decimal(38, 18): SCORES[pl.Decimal(38, 18)],
-    pl.Decimal(38, 30): [Decimal("0.7"), Decimal("0.700000000000000000000000000001"), Decimal("-0.71")],
-    pl.Decimal(38, 0): [Decimal(n) for n in [*WHOLE, 10**38 - 1, 1 - 10**38, 2**64 - 1]],
-    pl.Int64: WHOLE,
-    pl.UInt64: [0, 1, 2**64 - 1],
-}
-
-
-@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant
-@pytest.mark.parametrize(
-    ("given", "dtype", "ascending"),
-    [
-        # Each type with each, and both directions with each type.
-        pytest.param(given, dtype, (i + j) % 2 == 1, marks=[pytest.mark.slow] * ((i + j) % 3 > 0))
-        for (i, given), (j, dtype) in product(enumerate(THRESHOLDS), enumerate(SCORES))
-    ],
-    ids=str,
-)
-def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending):
-    scores, thresholds = SCORES[dtype], THRESHOLDS[given]
-    frame = pl.DataFrame(
-        {
-            "q": [i for i in range(len(thresholds)) for _ in scores],
-            "s": pl.Series(scores * len(thresholds), dtype=dtype),
-        }
-    ).with_columns(y=pl.lit(1))
-    table = pl.DataFrame({"q": range(len(thresholds)), "t": pl.Series(thresholds, dtype=given)})
-    exact = [
-        sum(Fraction(score) <= Fraction(t) if ascending else Fraction(score) >= Fraction(t) for score in scores)
-        for t in thresholds
-    ]
-    by_frame = fp.confusion(frame, "y", "s", by="q", threshold=table, ascending=ascending, rates="all")
-    assert by_frame["k"].to_list() == exact
-    by_column = fp.confusion(
-        frame.join(table, on="q").lazy(), "y", "s", by="q", threshold="t", ascending=ascending, rates="all"
-    ).collect()
-    assert by_column["k"].to_list() == exact
-    # The same as a number, and in a name.
-    for threshold, k in zip(thresholds, exact, strict=True):
-        found = fp.confusion(
-            frame.filter(q=0), "y", "s", threshold=Decimal(threshold), ascending=ascending, rates="all"
-        )
-        assert found["k"].item() == k
-        name = f"k@threshold={threshold}".lower()
-        assert fp.evaluate(frame.filter(q=0), name, "y", "s", ascending=ascending).item() == k
 
 
 @pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant

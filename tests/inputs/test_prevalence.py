@@ -3,13 +3,10 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from compare import assert_same, near
-from names import NAMES
+from compare import near
 from polars.testing import assert_frame_equal
 
 import frame_pr as fp
-from frame_pr.metrics.cutoffs import Rank
-from frame_pr.metrics.names import metric
 
 # + - + -
 RUN = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
@@ -50,30 +47,6 @@ def test_the_share_that_is_there_changes_nothing():
     names = ["average_precision", "max_f1", "f2@threshold=2", "mcc@threshold=3", "precision@recall=1"]
     same = fp.evaluate(RUN, names, "truth", "score", prevalence=0.5)
     assert_frame_equal(same, fp.evaluate(RUN, names, "truth", "score"))
-
-
-NOT_AT_RANKS = [name for name in NAMES if not (metric(name).counts_ranks or isinstance(metric(name).cutoff, Rank))]
-
-
-@pytest.mark.parametrize("given", ["number", "column", "expression", pytest.param("frame", marks=pytest.mark.slow)])
-def test_every_metric_has_the_value_of_the_weights(given):
-    data, names = sample(), NOT_AT_RANKS[:: 1 if given == "frame" else 20]
-    frame = data.group_by("q").agg(pl.col("p").first()).sample(fraction=1, shuffle=True, seed=1)
-    prevalence = {"number": 0.07, "column": "p", "expression": 1 - pl.col("p"), "frame": frame}[given]
-    share = {"number": pl.lit(0.07), "expression": 1 - pl.col("p")}.get(given, pl.col("p"))
-    found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence)
-    exact = fp.evaluate(weighted(data, share), names, "truth", "score", by="q", weight="w")
-    assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
-
-
-def test_every_kind_of_frame():
-    data, names = sample(), ["average_precision", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
-    for prevalence in (0.05, "p"):
-        found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence)
-        assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence))
-    shares = data.select("q", "p").unique()
-    found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=shares)
-    assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence="p"))
 
 
 def test_other_functions():
@@ -117,57 +90,6 @@ def test_groups_of_one_class_have_no_value():
     assert found.rows() == [(1, None, None, None), (2, None, None, None), (3, 1.0, 1.0, 1.0)]
     empty = fp.evaluate(data.clear(), names, "truth", "score", prevalence=0.3)
     assert empty.rows() == [(None, None, None)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("prevalence", [0.1, "p", "frame"])
-@pytest.mark.parametrize("by", ["q", None])
-def test_frames_in_parts(prevalence, by):
-    data, names = sample(30_000), ["average_precision", "max_f1", "roc_auc", "interpolated_average_precision"]
-    if prevalence == "frame":
-        prevalence = data.select("q", "p").unique() if by else pl.DataFrame({"p": [0.2]})
-    elif prevalence == "p" and by is None:
-        data = data.with_columns(p=0.3)
-    exact = fp.evaluate(data, names, "truth", "score", by=by, prevalence=prevalence)
-    exact = exact.sort("q") if by else exact
-    for options in ({"partitions": 3}, {"memory_budget": "1MiB"}):
-        parts = fp.partitioned(data, progress=False, **options)
-        found = parts.evaluate(names, "truth", "score", by=by, prevalence=prevalence)
-        assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
-
-
-REFUSED = [
-    (
-        {"prevalence": 5},
-        ValueError,
-        "prevalence must lie between 0 and 1, both excluded; got 5.0: write 0.05 for 5 per",
-    ),
-    ({"prevalence": 0}, ValueError, "prevalence must lie between 0 and 1, both excluded; got 0.0"),
-    ({"prevalence": True}, TypeError, "prevalence must be a number, got True"),
-    ({"prevalence": [0.1]}, TypeError, "prevalence takes a column, or a frame of the by columns and one more"),
-    ({"prevalence": "gone"}, ValueError, "prevalence: no column 'gone' in the frame"),
-    ({"prevalence": "p", "by": None}, ValueError, "prevalence column 'p' is not one number in each group"),
-    ({"prevalence": pl.lit(2)}, ValueError, "prevalence column 'literal' holds 2: a share of positives is above 0"),
-    ({"prevalence": pl.DataFrame({"q": [0], "x": [0.1]})}, ValueError, "prevalence gives no share for 2 of 3 groups"),
-    ({"prevalence": 0.1, "weight": "p"}, ValueError, "weight=: a ranking does not take it with prevalence=; both say"),
-    (
-        {"prevalence": 0.1, "total_rows": "p"},
-        ValueError,
-        "total_rows=: a ranking does not take it with prevalence=; prevalence=",
-    ),
-    ({"prevalence": 0.1, "ties": "expected"}, ValueError, "ties='expected': a ranking does not take it with prevalenc"),
-    ({"prevalence": 0.1, "metrics": "ndcg@3"}, ValueError, "ndcg@3 uses ranks, and weighted rows have no rank: leave"),
-    ({"prevalence": 0.1, "metrics": "precision@3"}, ValueError, "precision@3 uses ranks, and weighted rows have no"),
-    ({"prevalence": 0.1, "metrics": "bpref"}, ValueError, "bpref uses ranks, and weighted rows have no rank: leave"),
-]
-
-
-@pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
-def test_what_is_refused(change, error, sentence):
-    given = {"metrics": "average_precision", "truth": "truth", "score": "score", "by": "q"} | change
-    with pytest.raises(error) as raised:
-        fp.evaluate(sample(), given.pop("metrics"), **given)
-    assert str(raised.value).startswith(sentence)
 
 
 def test_intervals_over_rows_refuse_it_and_means_over_groups_take_it():

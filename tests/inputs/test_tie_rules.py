@@ -1,14 +1,11 @@
 """Tie rules and rates are records: complete, documented, and looked up instead of compared by name."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 import frame_pr as fp
 from frame_pr.inputs.policies import TIES
 
-PACKAGE = Path(fp.__file__).parent
 # Three rows of one score: positive, negative, negative.
 TIED = pl.DataFrame({"y": [1, 0, 0], "s": [1, 1, 1]})
 

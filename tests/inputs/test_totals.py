@@ -248,12 +248,3 @@ def test_the_groups_of_a_frame_in_other_functions():
     assert systems.filter(pl.col("class") == "owl").rows() == [("owl", "s", 3), ("owl", "t", 3)]
     lazy = DETECTIONS.lazy().pr.evaluate("rows", **call | {"total_positives": OBJECTS.lazy()})
     assert lazy.collect_schema() == lazy.collect().schema
-
-
-def test_the_groups_of_a_frame_in_parts():
-    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS}
-    for more in ({}, {"mean_over": "class"}):
-        known = DETECTIONS.pr.evaluate("average_precision", **call, **more)
-        for partitions in (1, 3):
-            parts = fp.partitioned(DETECTIONS, partitions=partitions, progress=False)
-            assert parts.evaluate("average_precision", **call, **more).equals(known)
