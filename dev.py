@@ -59,7 +59,7 @@ def demo() -> None:
 def check() -> None:
     """Run ruff, mypy, the fast tests and the examples of the README."""
     python = install("dev")
-    format_check(python)
+    check_style(python)
     # Without its cache, mypy takes as long as half of the tests.
     with ThreadPoolExecutor() as pool:
         types = pool.submit(subprocess.run, [tool(python, "mypy")], cwd=ROOT, capture_output=True, encoding="utf-8")
@@ -120,15 +120,16 @@ def fuzz(*arguments: str) -> None:
 
 @command
 def lint() -> None:
-    """Run ruff and mypy."""
+    """Run ruff, the contract of the layers, and mypy."""
     python = install("dev")
-    format_check(python)
+    check_style(python)
     run(tool(python, "mypy"))
 
 
-def format_check(python: Path) -> None:
+def check_style(python: Path) -> None:
     run(tool(python, "ruff"), "check", ".")
     run(tool(python, "ruff"), "format", "--check", ".")
+    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
 
 
 @command
@@ -153,7 +154,6 @@ def docs() -> None:
     """Check that generated files are current, draw the plots, build the pages into docs/_build, and check those."""
     python = install("dev")
     run(tool(python, "typos"))
-    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
     before = generated_texts()
     generate()
     changed = [str(path.relative_to(ROOT)) for path, text in generated_texts().items() if before.get(path) != text]
