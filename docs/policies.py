@@ -1,7 +1,4 @@
-"""Write docs/options.md, which option goes with what, from the tables of refusals: `python docs/policies.py`.
-
-`tests/test_refusals.py` calls every function with every option, and holds the page to the code.
-"""
+"""Write docs/options.md, which option goes with what, from the tables of refusals: `python docs/policies.py`."""
 
 import inspect
 import re
@@ -41,8 +38,7 @@ ELSEWHERE = """
 - Frames [in parts](lazy-frames-and-files.md), Spark frames and Dask frames do not accept `ties="order"`.
 - Expressions, `pl.col("score").pr`, accept only `ascending=`.
 
-`docs/policies.py` writes this page from the tables of options in the code. A test calls every function with every
-option, and compares the result with these tables.
+`docs/policies.py` writes this page from the tables of options in the code.
 """
 
 # Each option with a value that is not its default, by how the page calls it.
