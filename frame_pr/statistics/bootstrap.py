@@ -169,21 +169,23 @@ def replicates_of(
     """
     cells = _cells(rows, data, metrics)
     units, unit_of_cell = _units(cells, draws.stratified)
-    by_cluster = "cluster" in cells.columns
+    by_cluster, in_order = "cluster" in cells.columns, (unit_of_cell[1:] > unit_of_cell[:-1]).all()
     systems = len(rows.key.score_dtypes)
     groups = (int(cells["group"][-1]) // systems + 1) * systems
     at_once = max(1, min(_AT_ONCE // cells.height, _MOST_GROUPS // groups))
     plan = plan_for(rows, metrics.names, undefined, needs_gain=False)
     sampler = Sampler(units, draws.seed)
     sample = _metrics(rows, cells.rename({"n": "count"}), plan).with_columns(replicate=pl.lit(-1, dtype=pl.Int64))
-    parts = [sample]
+    parts, sizes = [sample], cells["n"].to_numpy()
+    cells = cells.drop("n", "kept", "stream")
     for start in range(0, draws.repeats, at_once):
         times = min(at_once, draws.repeats - start)
-        counts = pl.Series(sampler.draw(times)[:, unit_of_cell].ravel())
-        copies = pl.concat([cells] * times, rechunk=True)
+        counts = sampler.draw(times)
+        counts = counts[:, unit_of_cell] * sizes if by_cluster else counts if in_order else counts[:, unit_of_cell]
+        table = pl.concat([cells] * times, rechunk=True) if times > 1 else cells
+        table = table.with_columns(pl.Series("count", counts.ravel(), dtype=pl.Int64))
         copy = pl.int_range(pl.len(), dtype=pl.Int64) // cells.height
-        count = counts * copies["n"] if by_cluster else counts
-        table = copies.with_columns(group=pl.col("group") + copy * groups, count=count).filter(pl.col("count") > 0)
+        table = table.with_columns(group=pl.col("group") + copy * groups).filter(pl.col("count") > 0)
         group = pl.col("group")
         parts.append(_metrics(rows, table, plan).with_columns(group % groups, replicate=group // groups + start))
     return pl.concat(parts)
@@ -250,21 +252,33 @@ class Sampler:
         self.starts = strata.searchsorted(np.arange(int(strata[-1]) + 2))
         streams = units["stream"].to_numpy()[self.starts[:-1]]
         self.generators = [np.random.default_rng([seed, int(stream)]) for stream in streams]
+        # The unit of each row of a stratum; None where each unit is one row.
+        self.units = [
+            np.repeat(np.arange(end - start, dtype=np.int32), self.sizes[start:end])
+            if self._by_row(start, end)
+            else None
+            for start, end in zip(self.starts, self.starts[1:], strict=False)
+        ]
+
+    def _by_row(self, start: int, end: int) -> bool:
+        """Return whether the rows of a stratum are drawn one by one, and units have several rows."""
+        return end - start < int(self.sizes[start:end].sum()) <= _FEW_ROWS * (end - start)
 
     def draw(self, times: int) -> npt.NDArray[np.int64]:
         """Return the counts of the next replicates, one row for each of them."""
         import numpy as np
 
         counts = np.empty((times, len(self.sizes)), dtype=np.int64)
-        for rng, start, end in zip(self.generators, self.starts, self.starts[1:], strict=False):
+        strata = zip(self.generators, self.units, self.starts, self.starts[1:], strict=False)
+        for rng, unit_of_row, start, end in strata:
             sizes = self.sizes[start:end]
             rows = int(sizes.sum())
-            if rows > _FEW_ROWS * len(sizes) or rows >= 2**31:
+            if rows > _FEW_ROWS * len(sizes):
                 counts[:, start:end] = rng.multinomial(rows, sizes / rows, size=times)
                 continue
-            unit_of_row = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
             for replicate in range(times):
-                drawn = unit_of_row[rng.integers(0, rows, size=rows, dtype=np.int32)]
+                drawn = rng.integers(0, rows, size=rows, dtype=np.int32)
+                drawn = drawn if unit_of_row is None else unit_of_row[drawn]
                 counts[replicate, start:end] = np.bincount(drawn, minlength=len(sizes))
         return counts
 
