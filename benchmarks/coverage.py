@@ -272,7 +272,7 @@ def of_compared_rows(simulation: Simulation) -> Iterator[list[str]]:
                 yield head + [column[place] for column in columns]
 
 
-ARMS = ((200, 200), (1_000, 1_000), (200, 1_000))
+ARMS = ((25, 300), (200, 200), (200, 1_000))
 OF_ARMS = (*RANKINGS, "recall@threshold=1")
 
 

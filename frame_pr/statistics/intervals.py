@@ -192,11 +192,8 @@ def intervals(
     return unit_values.give(result, keys)
 
 
-def bounded_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float | None) -> pl.LazyFrame:
-    """Return a row per key and metric: `key0`, ..., `m`, and the mean over the groups that share the keys.
-
-    The mean has `low` and `high`, unless confidence is None.
-    """
+def bounded_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+    """Return a row per key and metric: `key0`, ..., `m`, and the mean over the groups that share the keys."""
     columns, names = [f"key{i}" for i in range(len(keys))], [str(i) for i in range(len(unit_values.metrics))]
     table = unit_values.table.select(
         *(by_name(key).alias(column) for key, column in zip(keys, columns, strict=True)),
@@ -209,8 +206,6 @@ def bounded_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence:
         line |= {"error": pl.col(f"std_{i}") / units.sqrt(), "undefined": pl.col(f"undefined_{i}")}
         lines.append({**line, "positives": pl.lit(None, dtype=pl.Int64)})
     long = stacked(means, list(map(pl.col, columns)), lines)
-    if confidence is None:
-        return long
     kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
     schema = {**long.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
     return map_whole(long, partial(with_bounds, kinds=kinds, confidence=confidence), schema)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, flag, names_of, one_of, public, whole
+from frame_pr.frames.arguments import flag, names_of, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
-from frame_pr.frames.kinds import Frame, backend_class, find_kind, kind_of, lazily
+from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_for, metrics_of, sorted_by
+from frame_pr.functions.evaluation import means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
-from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
-from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.cutoffs import Rank, Threshold
-from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.metrics.names import is_metric, metric
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.intervals import bounded_means, validate_confidence
-from frame_pr.statistics.sampled_rows import SampledRows, refuse_policies
-from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
+from frame_pr.statistics.intervals import intervals
+from frame_pr.statistics.sampled_rows import row_metric
 
 Direction: TypeAlias = Literal["largest", "smallest"]
 
@@ -85,7 +81,7 @@ def report(
     -------
     Frame of the same kind
         The keys, `metric` (its name) and `value` (Float64), with `confidence` also `low` and `high`. With `wide`, the
-        keys and a column for each metric, as `evaluate` returns them, with `confidence` also `low_...` and `high_...`.
+        keys and a column for each metric, as `evaluate` returns them; `confidence` needs the long report.
         A frame of a distributed engine, such as Spark, has a wide report.
 
     Raises
@@ -132,112 +128,33 @@ def report(
         cutoffs = [Threshold.of(value) for value in each("threshold", threshold)]
         names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     names += ["positives", "rows"]
-    means = means_for(mean_over, "mean")
-    wide = flag("wide", wide)
-    if confidence is None and (wide or backend_class(frame)):
-        result = metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
-        return result if wide or find_kind(result) is None else _long(result, names, "mean_" * (means is not None))
-    refuse_engine(frame)
-    level = None if confidence is None else validate_confidence(confidence)
-    scored = (frame, names, truth, score, by, positive, filling("undefined", undefined), policies)
-    parts = _of_groups(*scored, level) if means is None else _of_means(unit_values_of(*scored), mean_over, level)
-    return (
-        _wide_table(parts, names, averaged=means is not None) if wide else _long_table(parts, names, level is not None)
-    )
-
-
-class _Report(NamedTuple, Generic[Frame]):
-    """A row per key and metric: `key0`, ..., `m` (the place of the metric), `value` and perhaps `low` and `high`."""
-
-    table: pl.LazyFrame
-    keys: Sequence[str]
-    systems: Sequence[str]
-    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
-
-    @property
-    def key_columns(self) -> list[str]:
-        """Return the columns of the keys."""
-        return [f"key{i}" for i in range(len(self.keys))]
-
-    @property
-    def named_keys(self) -> list[pl.Expr]:
-        """Return the keys under their own names."""
-        return [pl.col(column).alias(key) for key, column in zip(self.keys, self.key_columns, strict=True)]
-
-    def in_order(self) -> pl.LazyFrame:
-        """Return the table, sorted."""
-        return self.table.sort(*sorted_by(self.keys, self.systems, self.key_columns), "m")
-
-
-def _of_groups(
-    frame: Frame,
-    names: Sequence[str],
-    truth: Column,
-    score: Columns,
-    by: Columns | None,
-    positive: object,
-    undefined: float | None,
-    policies: Policies,
-    confidence: float | None,
-) -> _Report[Frame]:
-    """Return the metrics of each group, with the bounds of those that have a closed form for rows."""
-    request = request_for(names, request_of(truth, score, by, positive, policies))
-    rows, output = rows_of(frame, request, all_groups=True)
-    aliases = {str(i): name for i, name in enumerate(names)}
-    lines = [{"m": pl.lit(int(i), dtype=pl.Int32), "value": pl.col(i).cast(pl.Float64)} for i in aliases]
-    keys = list(output.key_columns.values())
-    table = stacked(output.restored(values(rows, aliases, undefined)), list(map(pl.col, keys)), lines)
-    if confidence is not None:
-        sampled = SampledRows.of_groups(rows, output, names, undefined)
-        refuse_policies(request, sampled.labels, clusters=False)
-        places = pl.lit(pl.Series([names.index(label) for label in sampled.labels], dtype=pl.Int32))
-        bounds = sampled.bounded(confidence).select(*keys, "low", "high", m=places.gather("m"))
-        table = table.join(bounds, on=[*keys, "m"], how="left", nulls_equal=True)
-    return _Report(table, output.keys, output.systems, output.give)
-
-
-def _of_means(unit_values: UnitValues[Frame], mean_over: Any, confidence: float | None) -> _Report[Frame]:
-    """Return the means over the groups that share the keys, with their bounds."""
-    keys = keys_left(unit_values.keys, mean_over)
-    return _Report(bounded_means(unit_values, keys, confidence), keys, unit_values.systems, unit_values.give)
-
-
-def _long_table(report: _Report[Frame], names: Sequence[str], has_bounds: bool) -> Frame:
-    """Return a row per key and metric."""
-    columns = ["value", "low", "high"] if has_bounds else ["value"]
-    refuse_clash(report.keys, ["metric", *columns])
-    metrics = pl.lit(pl.Series(names)).gather("m").alias("metric")
-    return report.give(report.in_order().select(*report.named_keys, metrics, *columns), list(report.keys))
-
-
-def _wide_table(report: _Report[Frame], names: Sequence[str], *, averaged: bool) -> Frame:
-    """Return a row per key, with the bounds of a share after its value."""
-    columns: dict[str, pl.Expr] = {}
-    for i, name in enumerate(names):
-        sides = {"mean_" if averaged else "": "value"}
-        sides |= {"low_": "low", "high_": "high"} if metric(name).kind == "share" else {}
-        columns |= {f"{side}{name}": pl.col(column).filter(pl.col("m") == i).first() for side, column in sides.items()}
-    refuse_clash(report.keys, columns)
-    table = report.in_order()
-    table = (
-        table.group_by(report.key_columns, maintain_order=True).agg(**columns)
-        if report.keys
-        else table.select(**columns)
-    )
-    return report.give(table.select(*report.named_keys, *map(by_name, columns)), list(report.keys))
-
-
-def _long(result: Any, names: Sequence[str], prefix: str) -> Any:
-    """Return a row per key and metric from the frame that `evaluate` gave for partitions."""
+    means, prefix = means_for(mean_over, "mean"), "" if mean_over is None else "mean_"
+    if wide and confidence is not None:
+        raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
+    result = metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
+    if flag("wide", wide) or find_kind(result) is None:
+        return result
     kind = kind_of(result)
-    keys = [str(key) for key in kind.columns if str(key) not in {"groups", *(prefix + name for name in names)}]
-    keys = [key for key in keys if not key.startswith("undefined_")]
+    keys = [str(key) for key in kind.columns[: kind.columns.index("groups" if means else names[0])]]
+    refuse_clash(keys, ("metric", "value", "low", "high"))
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
-    return kind.give(stacked(kind.read(kind.columns), list(map(by_name, keys)), lines), keys)
+    table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
+    if confidence is None:
+        return kind.give(table, keys)
+    bounded = names if means else [name for name in names if row_metric(name)]
+    call: dict[str, Any] = {
+        "by": by,
+        "mean_over": mean_over,
+        "confidence": confidence,
+        "positive": positive,
+        "undefined": undefined,
+    }
+    bounds = kind_of(intervals(frame, bounded, truth, score, **call, **policies))
+    bounds_table = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
+    joined = table.join(bounds_table, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
+    return kind.give(joined, keys)
 
 
-_WITH_BOUNDS = ("value", "difference")
-"""Columns whose bounds are `low` and `high`."""
 _P_VALUES = ("p_value", "p_adjusted")
 """Columns in which a number that rounds to 0 is written as smaller than the last digit."""
 _MOST_DECIMALS = 15
@@ -347,8 +264,8 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
 def _bounds_in(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the columns that have bounds, with the names of their bounds."""
     bounded = {name: (f"low_{base}", f"high_{base}") for name in columns for base in (name, name.removeprefix("mean_"))}
-    bounded |= {name: ("low", "high") for name in _WITH_BOUNDS if name in columns}
-    return {name: pair for name, pair in bounded.items() if {*pair} <= {*columns}}
+    bounded |= dict.fromkeys(("value", "difference"), ("low", "high"))
+    return {name: pair for name, pair in bounded.items() if {name, *pair} <= {*columns}}
 
 
 def _best_of(name: str) -> str | None:
@@ -364,48 +281,38 @@ def _best_of(name: str) -> str | None:
 def _directions(
     table: pl.DataFrame, best: bool | str | Sequence[str] | Mapping[str, Direction] | None
 ) -> dict[str, pl.Expr]:
-    """Return the columns whose best value is bold, and whether their smallest value is best, null if none is."""
+    """Return the columns whose best value is bold: 1 if their smallest value is best, -1 the largest, null neither."""
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    directions: dict[str, str | None] = {name: _best_of(name) for name in numbers}
-    wanted = [name for name, direction in directions.items() if direction is not None]
-    of_rows = {"metric", "value"} <= {*table.columns} and table.schema["metric"] == pl.String
-    wanted += ["value"] if of_rows and "value" in numbers else []
+    ways: dict[str, Any] = {name: _best_of(name) for name in numbers}
+    if "value" in numbers and table.schema.get("metric") == pl.String:
+        of_metrics = {name: _best_of(name) for name in table["metric"].unique().drop_nulls()}
+        ways["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.String)
+    wanted = [name for name, way in ways.items() if way is not None]
     if isinstance(best, Mapping):
-        wanted = list(best)
-        directions |= {name: one_of(f"best[{name!r}]", best[name], ("largest", "smallest")) for name in best}
-    elif best is not None and not isinstance(best, bool):
-        wanted = names_of("best", best, "True, False, names of columns, or a dict of them")
+        ways |= {name: one_of(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
+    if best is not None and not isinstance(best, bool):
+        wanted = names_of("best", list(best) if isinstance(best, Mapping) else best, "names of columns, or a dict")
     elif not (best or (best is None and "system" in table.columns)):
-        wanted = []
+        return {}
     refuse_missing(wanted, table.columns, "frame", "best")
-    smallest = {}
     for name in wanted:
         if name not in numbers:
             raise ValueError(f"best: column {shown(name)} holds no numbers; name columns of numbers")
-        if name == "value" and of_rows and directions[name] is None:
-            names = table["metric"].unique().drop_nulls().to_list()
-            by_metric = {each_name: _best_of(each_name) for each_name in names}
-            known = {
-                each_name: way == "smallest" for each_name, way in by_metric.items() if way in ("largest", "smallest")
-            }
-            smallest[name] = pl.col("metric").replace_strict(
-                known or {"": False}, default=None, return_dtype=pl.Boolean
-            )
-        elif directions[name] is None:
+        if ways[name] is None:
             raise ValueError(
                 f"best: {shown(name)} is no name of a metric, so say which value is best: {{{name!r}: 'largest'}}, or "
                 "'smallest'"
             )
-        elif directions[name] != "none":
-            smallest[name] = pl.lit(directions[name] == "smallest")
-    return smallest
+    signs = {"largest": -1.0, "smallest": 1.0}
+    exprs = {name: ways[name] if isinstance(ways[name], pl.Expr) else pl.lit(ways[name]) for name in wanted}
+    return {name: way.replace_strict(signs, default=None, return_dtype=pl.Float64) for name, way in exprs.items()}
 
 
-def _is_best(text: pl.Expr, name: str, smallest: pl.Expr, columns: Sequence[str]) -> pl.Expr:
+def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
     """Return whether a number looks like the best one of several rows that differ only in `system`."""
-    value = by_name(name).cast(pl.Float64).fill_nan(None)
-    best, rows = text.sort_by(pl.when(smallest).then(value).otherwise(-value), nulls_last=True).first(), pl.len()
+    value = by_name(name).cast(pl.Float64).fill_nan(None) * sign
+    best, rows = text.sort_by(value, nulls_last=True).first(), pl.len()
     place = columns.index("system") if "system" in columns else 0
     if keys := [by_name(key) for key in columns if key in columns[:place] or key == "metric"]:
         best, rows = best.over(keys), rows.over(keys)
-    return (text == best) & (rows > 1) & smallest.is_not_null()
+    return (text == best) & (rows > 1) & sign.is_not_null()

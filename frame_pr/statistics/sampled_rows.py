@@ -149,15 +149,6 @@ class SampledRows(NamedTuple, Generic[Frame]):
     """Whether values are means over the groups that share the keys."""
     clustered: bool
 
-    @staticmethod
-    def of_groups(
-        rows: Rows, output: OutputFrame[Frame], names: Sequence[str], undefined: float | None
-    ) -> SampledRows[Frame]:
-        """Return the rows of each group as the sample of those metrics that have a standard error."""
-        metrics = [target for name in names if (target := row_metric(name))]
-        labels = [target.name for target in metrics]
-        return SampledRows(rows, output, metrics, labels, undefined, output.key_columns, False, False)
-
     @property
     def bounds(self) -> list[BoundsName]:
         """Return which bounds each metric has: those of one group, or those of a mean or of clusters."""

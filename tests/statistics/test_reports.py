@@ -66,17 +66,15 @@ def test_several_systems():
     assert result.filter(system="flat")["value"].to_list()[:2] == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_bounds_of_rows(wide):
-    report = queries().pr.report("relevant", "score", by="q", threshold=0.5, confidence=0.9, wide=wide)
+def test_bounds_of_rows():
+    report = queries().pr.report("relevant", "score", by="q", threshold=0.5, confidence=0.9)
     names = ["average_precision", "roc_auc", "precision@threshold=0.5", "f1@threshold=0.5"]
     found = fp.intervals(queries(), names, "relevant", "score", by="q", confidence=0.9)
     for name in names:
-        of_name = report.select("q", low=f"low_{name}", high=f"high_{name}") if wide else report.filter(metric=name)
-        assert_same(of_name.select("low", "high"), found.filter(metric=name).select("low", "high"))
-    if not wide:
-        assert report.filter(metric="max_f1")["low"].null_count() == 6
-        assert_same(report.drop("low", "high"), queries().pr.report("relevant", "score", by="q", threshold=0.5))
+        expected = found.filter(metric=name).select("low", "high")
+        assert_same(report.filter(metric=name).select("low", "high"), expected)
+    assert report.filter(metric="max_f1")["low"].null_count() == 6
+    assert_same(report.drop("low", "high"), queries().pr.report("relevant", "score", by="q", threshold=0.5))
 
 
 def test_bounds_of_means():
@@ -96,6 +94,7 @@ def test_bounds_of_means():
         ({"threshold": float("nan")}, "threshold must be a number, got nan"),
         ({"ties": "order", "confidence": 0.95}, "ties='order': a standard error does not take it"),
         ({"confidence": 95}, r"got 95: write 0\.95"),
+        ({"confidence": 0.9, "wide": True}, "confidence= adds columns to a long report"),
     ],
 )
 def test_wrong_calls(given, message):
