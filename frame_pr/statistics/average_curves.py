@@ -8,14 +8,14 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import flag, public, whole
-from frame_pr.frames.columns import by_name, has_keys, map_whole, refuse_clash
-from frame_pr.frames.kinds import Frame, lazily
+from frame_pr.frames.columns import has_keys, refuse_clash
+from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import BoundsName, scipy_special, with_bounds
+from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
@@ -126,9 +126,19 @@ def average_curve(
     blocks = curve_table(rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True)
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
     heights = output.restored(heights_of(blocks.filter("retrieved"), groups, points, interpolated=interpolated))
-    columns = [output.key_columns[key] for key in keys]
-    averaged = averages(heights, columns, points, confidence).sort(*sorted_by(keys, output.systems, columns), "recall")
-    return output.give(averaged.rename(dict(zip(columns, keys, strict=True))), keys)
+    columns, height, n = [output.key_columns[key] for key in keys], pl.col("height"), pl.col("groups")
+    table = heights.group_by(*columns, "level").agg(
+        precision=height.mean(),
+        error=height.std() / height.count().sqrt(),
+        lower_quartile=height.quantile(0.25, "linear"),
+        upper_quartile=height.quantile(0.75, "linear"),
+        groups=height.count().cast(pl.Int64),
+    )
+    estimates = {"value": pl.col("precision"), "df": n - 1, "sources": n, "units": n, "positives": n, "m": pl.lit(0)}
+    table = table.with_columns(recall=pl.col("level") / (points - 1), **estimates)
+    bounded = with_bounds(collected(table, "auto"), ["share"], confidence).lazy()
+    named = [pl.col(column).alias(key) for column, key in zip(columns, keys, strict=True)]
+    return output.give(bounded.sort(*sorted_by(keys, output.systems, columns), "recall").select(*named, *COLUMNS), keys)
 
 
 def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
@@ -169,24 +179,3 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
     grid = grid.join(heights, on=["group", "level"], how="left", maintain_order="left")
     # A level that is not reached has precision 0, and a sum may exceed 1 by the last bit.
     return grid.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
-
-
-def averages(
-    heights: pl.LazyFrame, keys: Sequence[str], points: int, confidence: float, *, shares: bool = True
-) -> pl.LazyFrame:
-    """Aggregate `keys`, `level` and `height` into `keys` and `COLUMNS`. `shares`: heights lie between 0 and 1."""
-    height, groups = pl.col("height"), pl.col("groups")
-    table = heights.group_by(*map(by_name, keys), "level").agg(
-        precision=height.mean(),
-        error=height.std() / height.count().sqrt(),
-        lower_quartile=height.quantile(0.25, "linear"),
-        upper_quartile=height.quantile(0.75, "linear"),
-        groups=height.count().cast(pl.Int64),
-    )
-    table = table.with_columns(recall=pl.col("level") / (points - 1))
-    estimates = {"value": pl.col("precision"), "units": groups, "df": groups - 1}
-    table = table.with_columns(m=pl.lit(0), positives=pl.lit(None, dtype=pl.Int64), **estimates)
-    kinds: list[BoundsName] = ["share" if shares else "number"]
-    schema = {**table.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
-    table = map_whole(table, lambda rows: with_bounds(rows, kinds, confidence), schema)
-    return table.select(*map(by_name, keys), *COLUMNS)

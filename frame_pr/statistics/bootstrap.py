@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from frame_pr.frames.columns import map_whole, stacked
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import collected
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
@@ -19,10 +19,6 @@ from frame_pr.ranking.sorting import ends, starts
 from frame_pr.statistics.bounds import ROUNDING, array_of, columns_of, scipy_special, t_quantile
 from frame_pr.statistics.sampled_rows import SampledRows
 from frame_pr.statistics.unit_values import group_means
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 _AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
@@ -41,94 +37,67 @@ class Draws(NamedTuple):
     """Whether positives and negatives are drawn separately, so that each replicate keeps their numbers."""
 
 
-def intervals_of_draws(sampled: SampledRows[Frame], draws: Draws, confidence: float) -> Frame:
-    """Compute what `intervals` returns with a bootstrap over rows or clusters."""
+def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: float) -> pl.DataFrame:
+    """Return a row per key and metric, with the bounds of a bootstrap over rows or clusters."""
     output, names = sampled.output, [metric.name for metric in sampled.metrics]
-    frame, keys = sampled.rows.frame, list(sampled.keys.values())
-    if sampled.averaged:
-        # Groups that are averaged get different streams, so that their draws are independent.
-        groups = output.restored(frame.select("group").unique().with_columns(code="group"))
-        kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
-        groups = groups.sort(*output.key_columns.values()).with_columns(kept=kept)
-        groups = groups.with_columns(stream=pl.int_range(pl.len(), dtype=pl.Int64).over("kept"))
-        frame = frame.join(groups.select("kept", "stream", group="code"), on="group", how="left")
-    schema: dict[str, pl.DataType] = {"group": pl.Int64(), "n": pl.Int64(), "m": pl.Int32()}
-    schema |= dict.fromkeys(("low", "high", "error"), pl.Float64())
-    bounds = partial(_bounds, sampled=sampled, names=names, draws=draws, confidence=confidence, schema=schema)
-    drawn = output.restored(map_whole(frame, bounds, schema)).select(*keys, *list(schema)[1:])
-    aliases = [str(i) for i in range(len(names))]
-    table = output.restored(values(sampled.rows, dict(zip(aliases, names, strict=True)), sampled.undefined))
-    table = table.with_columns(pl.col(aliases).cast(pl.Float64))
-    columns = {i: (pl.col(i), pl.col(i).is_null().cast(pl.Int64)) for i in aliases}
-    if sampled.averaged:
-        table = group_means(table, keys, aliases)
-        columns = {i: (pl.col(f"mean_{i}"), pl.col(f"undefined_{i}")) for i in aliases}
-    lines = [
-        {"m": pl.lit(int(i), dtype=pl.Int32), "value": value, "undefined": undefined}
-        for i, (value, undefined) in columns.items()
-    ]
-    table = stacked(table, list(map(pl.col, keys)), lines)
-    table = table.join(drawn, on=[*keys, "m"], how="left", nulls_equal=True)
-    table = table.with_columns(pl.col("n").fill_null(0))
-    error, defined = pl.when(pl.col("n") > 1).then("error"), pl.col("value").is_not_null()
-    table = table.with_columns(
-        pl.when(defined & (pl.col("n") > 1)).then(pl.col("low", "high")),
-        error=pl.when(defined).then(error),
-        units="n",
-    )
-    return sampled.result(table)
+    keys, places = list(sampled.keys.values()), [str(m) for m in range(len(names))]
+    exact = values(sampled.rows, dict(zip(places, names, strict=True)), sampled.undefined)
+    table = collected(output.restored(exact.with_columns(code="group")), "auto")
+    # Groups that are averaged get different streams, so that their draws are independent.
+    kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys and sampled.averaged else pl.lit(0, dtype=pl.Int64)
+    table = table.sort(*output.key_columns.values()).with_columns(kept=kept if sampled.averaged else pl.col("code"))
+    stream = pl.int_range(pl.len(), dtype=pl.Int64).over("kept") if sampled.averaged else pl.lit(0, dtype=pl.Int64)
+    groups = table.select("code", "kept", stream=stream)
+    long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(places, index=[*keys, "kept"], variable_name="m")
+    long = long.with_columns(pl.col("m").cast(pl.Int32))
+    value = pl.col("value")
+    means = group_means(long, [*keys, "kept", "m"], ["value"], len(names))
+    result = means.select(*keys, "kept", "m", value="mean_value", undefined="undefined_value")
+    if keys == [] and result.is_empty():
+        result = pl.DataFrame({"m": range(len(names))}, schema={"m": pl.Int32}).with_columns(
+            kept=pl.lit(0, dtype=pl.Int64), value=pl.lit(None, dtype=pl.Float64), undefined=pl.lit(0, dtype=pl.Int64)
+        )
+    data = collected(sampled.rows.frame, "auto").join(groups, left_on="group", right_on="code", how="left")
+    bounds = _bounds(data, sampled, names, draws, confidence)
+    result = result.join(bounds, on=["kept", "m"], how="left").with_columns(units=pl.col("n").fill_null(0))
+    defined = value.is_not_null() & (pl.col("units") > 1)
+    return result.with_columns(pl.when(defined).then(pl.col(name)).alias(name) for name in ("low", "high", "error"))
 
 
 def _bounds(
-    data: pl.DataFrame,
-    sampled: SampledRows[Any],
-    names: Sequence[str],
-    draws: Draws,
-    confidence: float,
-    schema: dict[str, pl.DataType],
+    data: pl.DataFrame, sampled: SampledRows[Any], names: Sequence[str], draws: Draws, confidence: float
 ) -> pl.DataFrame:
-    """Return the `n` (rows or clusters) and the bounds of each metric by `group`.
-
-    For a mean over groups, `group` is the first of these groups.
-    """
+    """Return `n` (rows or clusters), `low`, `high` and `error` for each `kept` and metric `m`."""
     data = data.filter(~pl.col("dropped")).drop("dropped") if "dropped" in data.columns else data
+    rows = replace(sampled.rows, key=replace(sampled.rows.key, drops=False), has_counts=True, groups=None)
     if data.is_empty():
-        return pl.DataFrame(schema=schema)
-    rows = sampled.rows
-    rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None)
+        schema = {"kept": pl.Int64(), "m": pl.Int32(), "n": pl.Int64()}
+        return pl.DataFrame(schema={**schema, **dict.fromkeys(("low", "high", "error"), pl.Float64())})
     systems, code = len(rows.key.score_dtypes), pl.col("group")
     dense = ((code // systems).rank("dense").cast(pl.Int64) - 1) * systems + code % systems
-    data = data.with_columns(code=code, group=dense)
-    if not sampled.averaged:
-        data = data.with_columns(kept="group", stream=pl.lit(0, dtype=pl.Int64))
+    data = data.with_columns(group=dense)
     if not sampled.rows.has_counts:
         data = data.with_columns(count=pl.lit(1, dtype=pl.Int64))
     n, positives = pl.col("count").sum(), (pl.col("truth") * pl.col("count")).sum()
-    groups = data.group_by("group", "kept").agg(
-        code=pl.col("code").first(), n=n, fewer=pl.min_horizontal(positives, n - positives)
-    )
-    table = groups.group_by("kept").agg(
-        group=pl.col("code").min(), n=pl.col("n").sum(), df=(pl.col("fewer") - 1).clip(lower_bound=0).sum()
-    )
+    groups = data.group_by("group", "kept").agg(n=n, df=pl.min_horizontal(positives, n - positives) - 1)
+    table = groups.group_by("kept").agg(pl.col("n").sum(), pl.col("df").clip(lower_bound=0).sum())
     if sampled.clustered:
         clusters = data.group_by("kept").agg(clusters=pl.col("cluster").n_unique().cast(pl.Int64))
         # Also with clusters, one positive does not show how the metric varies.
-        table = table.join(clusters, on="kept").with_columns(
-            n="clusters", df=pl.when(pl.col("df") > 0).then(pl.col("clusters") - 1).otherwise(0)
-        )
-    data, parts = data.drop("code"), []
+        df = pl.when(pl.col("df") > 0).then(pl.col("clusters") - 1).otherwise(0)
+        table = table.join(clusters, on="kept").with_columns(n="clusters", df=df)
+    parts = []
     for metrics in _classes(rows, names):
         replicates = replicates_of(rows, data, metrics, sampled.undefined, draws)
         replicates = replicates.join(groups.select("group", "kept"), on="group").drop("group")
-        if sampled.averaged:
-            replicates = replicates.group_by("replicate", "kept").agg(pl.all().mean())
+        means = replicates.group_by("replicate", "kept").agg(pl.all().mean())
         for name in metrics.names:
-            of_name = replicates.select("kept", "replicate", value=name).filter(pl.col("value").is_finite())
+            of_name = means.select("kept", "replicate", value=name).filter(pl.col("value").is_finite())
             bounds = bias_corrected(of_name, table, draws.repeats, confidence)
             parts += [
-                bounds.with_columns(m=pl.lit(i, dtype=pl.Int32)) for i, other in enumerate(names) if other == name
+                bounds.with_columns(m=pl.lit(m, dtype=pl.Int32)) for m, other in enumerate(names) if other == name
             ]
-    return table.join(pl.concat(parts), on="kept", how="left").select(*schema)
+    return table.select("kept", "n").join(pl.concat(parts), on="kept", how="left")
 
 
 class MetricClass(NamedTuple):
@@ -245,8 +214,6 @@ class Sampler:
     """
 
     def __init__(self, units: pl.DataFrame, seed: int) -> None:
-        import numpy as np
-
         self.sizes = units["n"].to_numpy()
         strata = units.select(pl.col("stratum").rle_id()).to_series().to_numpy()
         self.starts = strata.searchsorted(np.arange(int(strata[-1]) + 2))
@@ -266,8 +233,6 @@ class Sampler:
 
     def draw(self, times: int) -> npt.NDArray[np.int64]:
         """Return the counts of the next replicates, one row for each of them."""
-        import numpy as np
-
         counts = np.empty((times, len(self.sizes)), dtype=np.int64)
         strata = zip(self.generators, self.units, self.starts, self.starts[1:], strict=False)
         for rng, unit_of_row, start, end in strata:
@@ -292,8 +257,6 @@ def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, con
     to it count half (Efron 1987). In small samples, replicates vary too little. So t is a quantile of Student's t
     distribution with `df` degrees of freedom, in place of the normal quantile (Hesterberg 2015).
     """
-    import numpy as np
-
     special, value, point = scipy_special(), pl.col("value"), pl.col("point")
     points = replicates.filter(replicate=-1).select("kept", point="value")
     drawn = replicates.filter(pl.col("replicate") >= 0).join(points, on="kept").sort("kept", "value")

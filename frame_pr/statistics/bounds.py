@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-if TYPE_CHECKING:
+NEEDS_SCIPY = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
+try:
     import numpy as np
     import numpy.typing as npt
+except ImportError:
+    raise ImportError(NEEDS_SCIPY) from None
 
-    Array: TypeAlias = npt.NDArray[np.float64]
-    Bounds: TypeAlias = tuple[Array, Array]
+Array: TypeAlias = npt.NDArray[np.float64]
+Bounds: TypeAlias = tuple[Array, Array]
+
 
 ROUNDING = 1e-12
 """A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
@@ -27,7 +31,7 @@ def scipy_special() -> Any:
     try:
         from scipy import special  # Takes 0.1 s, which other calls do not need.
     except ImportError:
-        raise ImportError('intervals, tests and average curves need scipy: pip install "frame_pr[stats]"') from None
+        raise ImportError(NEEDS_SCIPY) from None
     return special
 
 
@@ -38,6 +42,8 @@ class Estimates(NamedTuple):
     error: Array
     df: Array
     """Degrees of freedom."""
+    sources: Array
+    """How many rows of the rarer label, clusters with such rows, or groups a value of exactly 0 or 1 rests on."""
     units: Array
     """Number of rows, clusters or groups in the sample."""
     positives: Array
@@ -79,8 +85,6 @@ def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Ar
 
     Without an error, a difference of 0 has p = 1, and any other difference has neither bounds nor a p-value.
     """
-    import numpy as np
-
     exact = (difference == 0) & (error == 0)
     error = np.where(error > 0, error, np.nan)
     reach = np.where(exact, 0.0, t_quantile(alpha, df) * error)
@@ -98,13 +102,11 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
     At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most mu^n.
     """
-    import numpy as np
-
     value, error, df = estimates.value, estimates.error, estimates.df
     all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
     # Use the exponential of a negative number: that of a positive one may overflow.
     shrink = np.exp(-t_quantile(alpha, df) * error / (value * (1 - value)))
-    least = (alpha / 2) ** (1 / (df + 1)) + 0 * error
+    least = (alpha / 2) ** (1 / estimates.sources) + 0 * error
     low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
     low = np.where(all_1, least, np.where(all_0, 0 * error, low))
     high = np.where(all_1, 1 + 0 * error, np.where(all_0, 1 - least, high))
@@ -114,8 +116,6 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return Wilson's score interval for a proportion of n = df + 1 units."""
-    import numpy as np
-
     value, n = estimates.value, estimates.df + 1
     z = -scipy_special().ndtri(alpha / 2)
     part = z * z / n
@@ -138,8 +138,6 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10 further rows of each class had the
     variance of the exponential model (Hanley and McNeil 1982) at theta.
     """
-    import numpy as np
-
     low, high = _share_bounds(estimates, alpha)
     value, positives, negatives = estimates.value, estimates.positives, estimates.units - estimates.positives
     quantile = t_quantile(alpha, estimates.df)
@@ -155,8 +153,6 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 def _score_bound(value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array) -> Array:
     """Solve for the lower score bound by bisection."""
-    import numpy as np
-
     error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
     low, high = value * 0, value
     for _ in range(_HALVINGS):
@@ -182,8 +178,6 @@ def bounds_of(kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, al
 
     `metric`: the place in `kinds` of each value.
     """
-    import numpy as np
-
     low, high = (np.full(len(estimates.value), np.nan) for _ in range(2))
     alpha = np.broadcast_to(alpha, len(low))
     with np.errstate(all="ignore"):

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from frame_pr.frames.columns import map_whole, refuse_clash
+from frame_pr.frames.columns import refuse_clash
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.functions.evaluation import metrics_named, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.bounds import array_of, columns_of
+from frame_pr.statistics.bounds import Array, array_of, columns_of
 from frame_pr.statistics.unit_values import UnitValues, unit_values_of
-
-if TYPE_CHECKING:
-    from frame_pr.statistics.bounds import Array
 
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
@@ -75,11 +72,6 @@ class Options(NamedTuple):
     systems: Sequence[Any] = ()
     """The systems in their order, if they are known before the data."""
 
-    @property
-    def alpha(self) -> float:
-        """Return the error rate of the intervals."""
-        return 1 - self.confidence
-
     def pairs(self, systems: Sequence[Any]) -> list[tuple[int, int]]:
         """Return the places of the two systems of each comparison, the baseline first."""
         if len(systems) < 2:
@@ -97,7 +89,7 @@ class Options(NamedTuple):
 class Comparison(NamedTuple, Generic[Frame]):
     """A row per key, pair of systems and metric: `key0`, ..., `m`, `a` and `b` (places), names and `NUMBERS`."""
 
-    table: pl.LazyFrame
+    table: pl.DataFrame
     keys: Sequence[str]
     metrics: Sequence[str]
     scores: Sequence[str]
@@ -111,25 +103,32 @@ class Comparison(NamedTuple, Generic[Frame]):
         table, columns = self.table, list(COLUMNS)
         if self.correction is not None:
             columns.insert(columns.index("p_value") + 1, "p_adjusted")
-            schema = {**table.collect_schema(), "p_adjusted": pl.Float64()}
-            table = map_whole(table, partial(_with_adjusted, correction=self.correction), schema)
+            p_values = adjusted(array_of(table, "p_value"), self.correction)
+            table = table.with_columns(columns_of(p_adjusted=p_values))
         refuse_clash(self.keys, columns)
         key_columns = [f"key{i}" for i in range(len(self.keys))]
         named = [pl.col(column).alias(key) for key, column in zip(self.keys, key_columns, strict=True)]
         keys = ["system" if self.scores and key == "score" else key for key in self.keys]
         names = pl.lit(pl.Series(self.metrics, dtype=pl.String)).gather("m")
-        table = table.sort(*sorted_by(keys, self.scores, key_columns), "m", "a", "b").with_columns(metric=names)
-        return self.give(table.select(*named, *columns), list(self.keys))
+        ordered = table.lazy().sort(*sorted_by(keys, self.scores, key_columns), "m", "a", "b")
+        return self.give(ordered.with_columns(metric=names).select(*named, *columns), list(self.keys))
 
 
-def _with_adjusted(table: pl.DataFrame, correction: str) -> pl.DataFrame:
-    """Return the table with `p_adjusted`."""
-    return table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), correction)))
+def comparison_columns(
+    difference: Array, low: Array, high: Array, p_value: Array, error: Array, **others: Any
+) -> list[pl.Series | pl.Expr]:
+    """Return the columns `NUMBERS` of a test; null where others do not give them."""
+    arrays = columns_of(difference=difference, low=low, high=high, p_value=p_value, standard_error=error)
+    nulls = (name for name in NUMBERS if name not in (*others, *(column.name for column in arrays)))
+    return [
+        *arrays,
+        *(column.alias(name) for name, column in others.items()),
+        *(pl.lit(None).alias(name) for name in nulls),
+    ]
 
 
 def adjusted(p_values: Array, correction: str) -> Array:
     """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
-    import numpy as np
     from scipy.stats import false_discovery_control
 
     result, tested = p_values.copy(), ~np.isnan(p_values)

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
-import polars as pl
-
 from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
-from frame_pr.frames.columns import by_name, map_whole, stacked
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import metrics_named
@@ -22,14 +19,13 @@ from frame_pr.statistics.sampled_rows import sampled_rows
 from frame_pr.statistics.unit_values import (
     METHODS,
     Method,
-    UnitValues,
-    group_means,
     has_unit_values,
     interval_columns,
     keys_left,
+    mean_estimates,
     sampling_unit,
     unit_values_of,
-    with_valid_shares,
+    validate_shares,
 )
 
 
@@ -183,32 +179,20 @@ def intervals(
         request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, named, undefined, left, cluster, draws_again=draws is not None)
-        return rows.result(rows.bounded(confidence)) if draws is None else intervals_of_draws(rows, draws, confidence)
+        if draws is None:
+            table = with_bounds(rows.estimates(), rows.bounds, confidence)
+        else:
+            table = intervals_of_draws(rows, draws, confidence)
+        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels)
+        return rows.output.give(result, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
-    unit_values = with_valid_shares(unit_values) if has_values else unit_values
+    if has_values:
+        validate_shares(unit_values)
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
-    table, columns = bounded_means(unit_values, keys, confidence), {key: f"key{i}" for i, key in enumerate(keys)}
-    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics)
-    return unit_values.give(result, keys)
-
-
-def bounded_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
-    """Return a row per key and metric: `key0`, ..., `m`, and the mean over the groups that share the keys."""
-    columns, names = [f"key{i}" for i in range(len(keys))], [str(i) for i in range(len(unit_values.metrics))]
-    table = unit_values.table.select(
-        *(by_name(key).alias(column) for key, column in zip(keys, columns, strict=True)),
-        *(by_name(metric).alias(name) for metric, name in zip(unit_values.metrics, names, strict=True)),
-    )
-    means, lines = group_means(table, columns, names), []
-    for i in names:
-        units = pl.col(f"defined_{i}")
-        line = {"m": pl.lit(int(i), dtype=pl.Int32), "value": pl.col(f"mean_{i}"), "units": units, "df": units - 1}
-        line |= {"error": pl.col(f"std_{i}") / units.sqrt(), "undefined": pl.col(f"undefined_{i}")}
-        lines.append({**line, "positives": pl.lit(None, dtype=pl.Int64)})
-    long = stacked(means, list(map(pl.col, columns)), lines)
     kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
-    schema = {**long.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
-    return map_whole(long, partial(with_bounds, kinds=kinds, confidence=confidence), schema)
+    table = with_bounds(mean_estimates(unit_values, keys), kinds, confidence)
+    columns = {key: f"key{i}" for i, key in enumerate(keys)}
+    return unit_values.give(interval_columns(table, columns, unit_values.systems, unit_values.metrics), keys)
 
 
 def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from frame_pr.frames.columns import by_name, map_whole, stacked
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import array_of, columns_of, t_test
-from frame_pr.statistics.comparison_table import NUMBERS, TIE, Comparison, Options, Scored
+from frame_pr.statistics.bounds import Array, array_of, columns_of, t_test
+from frame_pr.statistics.comparison_table import NUMBERS, TIE, Comparison, Options, Scored, comparison_columns
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
+    estimates_of_groups,
     of_rows,
     refuse_cluster,
     refuse_policies,
     sums_of_clusters,
-    values_and_errors,
 )
 from frame_pr.statistics.unit_values import UnitValues
-
-if TYPE_CHECKING:
-    from frame_pr.statistics.bounds import Array
 
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
@@ -46,14 +43,11 @@ def compare_units(unit_values: UnitValues[Frame], keys: Sequence[str], options: 
     columns = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     columns |= {f"unit{i}": by_name(key) for i, key in enumerate(units)}
     columns |= {f"m{i}": by_name(metric) for i, metric in enumerate(unit_values.metrics)}
-    table = unit_values.table.select("system", **columns)
-    dtypes = table.collect_schema()
-    schema = {name: dtypes[name] for name in dtypes if name.startswith("key")}
-    schema |= dict.fromkeys(("m", "a", "b"), pl.Int32()) | dict.fromkeys(("baseline", "system"), dtypes["system"])
-    compare = partial(_compare_units, keys=len(keys), options=options, schema={**schema, **NUMBERS})
+    values = collected(unit_values.table.select("system", **columns), "auto")
     single = len(options.systems) == 2 and not keys and len(unit_values.metrics) == 1
-    table = map_whole(table, compare, {**schema, **NUMBERS})
-    return Comparison(table, keys, unit_values.metrics, (), None if single else options.correction, unit_values.give)
+    correction = None if single else options.correction
+    table = _compare_units(values, len(keys), options)
+    return Comparison(table, keys, unit_values.metrics, (), correction, unit_values.give)
 
 
 class _Units(NamedTuple):
@@ -73,8 +67,6 @@ class _Units(NamedTuple):
     @staticmethod
     def of(table: pl.DataFrame, systems: pl.Series, keys: int) -> _Units:
         """Read a table with the columns `key0`, ..., `unit0`, ..., `system`, `m0`, ..."""
-        import numpy as np
-
         key_columns = [f"key{i}" for i in range(keys)]
         unit_columns = [*key_columns, *(name for name in table.columns if name.startswith("unit"))]
         metrics = [name for name in table.columns if name.startswith("m")]
@@ -95,38 +87,32 @@ class _Units(NamedTuple):
         return _Units(units[starts.tolist()].select(key_columns), group, place, values, present)
 
 
-def _compare_units(table: pl.DataFrame, keys: int, options: Options, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+def _compare_units(table: pl.DataFrame, keys: int, options: Options) -> pl.DataFrame:
     """Compare the systems of a table with a row for each system and unit."""
-    import numpy as np
-
-    names = table["system"].unique().sort()
+    names, dtype = table["system"].unique().sort(), table.schema["system"]
     if options.systems:
-        names = pl.Series("system", list(options.systems), dtype=schema["system"])
+        names = pl.Series("system", list(options.systems), dtype=dtype)
     if names.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
     if table.is_empty():
-        return pl.DataFrame(schema=schema)
-    places = options.pairs(names.to_list())
+        places = dict.fromkeys(("m", "a", "b"), pl.Int32()) | dict.fromkeys(("baseline", "system"), dtype)
+        return pl.DataFrame(schema={**table.select(table.columns[1 : 1 + keys]).schema, **places, **NUMBERS})
+    pairs = options.pairs(names.to_list())
     units = _Units.of(table, names, keys)
-    _validate_shared(units.present, names.to_list(), places)
-    baselines, others = (np.array(side) for side in zip(*places, strict=True))
-    numbers, differences, scale = _summaries(units, units.values[baselines], units.values[others], options.alpha)
+    _validate_shared(units.present, names.to_list(), pairs)
+    baselines, others = (np.array(side) for side in zip(*pairs, strict=True))
+    numbers, differences = _summaries(units, units.values[baselines], units.values[others], 1 - options.confidence)
     if options.test == "permutation":
         flipped = sign_flips(differences, units.group, units.place, options.resamples, options.seed)
         # Without spread there is no test: p = 1 if all differences are 0, else null.
-        numbers["p_value"] = np.where(numbers["effect_size"] == numbers["effect_size"], flipped, numbers["p_value"])
-    pair, metric, group = (part.ravel() for part in np.indices(scale.shape))
-    index = {"m": metric, "a": baselines[pair], "b": others[pair]}
-    columns = [
-        pl.Series(name, numbers[name].ravel(), dtype=pl.Float64, nan_to_null=True).cast(dtype)
-        for name, dtype in NUMBERS.items()
-    ]
+        numbers["p_value"] = np.where(np.isnan(numbers["effect_size"]), numbers["p_value"], flipped)
+    pair, metric, group = (part.ravel() for part in np.indices(numbers["p_value"].shape))
     result = units.keys[group.tolist()] if keys else pl.DataFrame(height=len(group))
+    index = {"m": metric, "a": baselines[pair], "b": others[pair]}
     result = result.with_columns(pl.Series(name, column, dtype=pl.Int32) for name, column in index.items())
-    result = result.with_columns(
-        baseline=names.gather(result["a"].cast(pl.UInt32)), system=names.gather(result["b"].cast(pl.UInt32))
-    )
-    return result.with_columns(columns).select(*schema)
+    result = result.with_columns(baseline=pl.lit(names).gather("a"), system=pl.lit(names).gather("b"))
+    columns = columns_of(**{name: numbers[name].ravel() for name in NUMBERS})
+    return result.with_columns(column.cast(NUMBERS[column.name]) for column in columns)
 
 
 def _validate_shared(present: Any, names: Sequence[Any], places: Sequence[tuple[int, int]]) -> None:
@@ -143,10 +129,8 @@ def _validate_shared(present: Any, names: Sequence[Any], places: Sequence[tuple[
             )
 
 
-def _summaries(units: _Units, a: Array, b: Array, alpha: float) -> tuple[dict[str, Any], Array, Array]:
-    """Return the numbers by pair, metric and group; the differences of units over their scale; and that scale."""
-    import numpy as np
-
+def _summaries(units: _Units, a: Array, b: Array, alpha: float) -> tuple[dict[str, Any], Array]:
+    """Return the numbers by pair, metric and group, and the differences of units over the scale of their group."""
     group = units.group
     starts = group.searchsorted(np.arange(units.keys.height or 1))
 
@@ -183,7 +167,7 @@ def _summaries(units: _Units, a: Array, b: Array, alpha: float) -> tuple[dict[st
             "equal": total((both & (differences == 0)) * 1),
             "losses": total((differences < 0) * 1),
         }
-    return numbers, differences, scale
+    return numbers, differences
 
 
 def sign_flips(differences: Array, group: Any, place: Any, resamples: int, seed: int) -> Array:
@@ -193,8 +177,6 @@ def sign_flips(differences: Array, group: Any, place: Any, resamples: int, seed:
     exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. The flip of a unit
     depends only on the seed and on its place in its group.
     """
-    import numpy as np
-
     groups = int(group[-1]) + 1
     table = np.zeros((*differences.shape[:-1], groups, int(place.max()) + 1))
     table[..., group, place] = differences
@@ -249,78 +231,58 @@ def compare_rows(scored: Scored[Frame], options: Options) -> Comparison[Frame]:
         refuse_cluster(cluster, request)
     # Without clusters each row is its own cluster, so that its two D meet.
     rows, output = rows_of(scored.frame, replace(request, cluster=cluster, each_row=cluster is None))
-    systems, values = len(output.systems), values_and_errors(rows, metrics, scored.undefined)
-    pairs = pl.LazyFrame(options.pairs(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
+    systems, groups = len(output.systems), estimates_of_groups(rows, metrics, scored.undefined)
+    pairs = pl.DataFrame(options.pairs(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
 
-    def both_systems(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+    def both_systems(table: pl.DataFrame, on: list[str]) -> pl.DataFrame:
         """Return, for each pair, the columns of both systems, those of the second with the prefix `other`."""
         table = table.with_columns(key=pl.col("group") // systems, place=pl.col("group") % systems).drop("group")
-        others = {name: f"other {name}" for name in table.collect_schema().names() if name not in (*on, "place")}
         first = pairs.join(table, left_on="a", right_on="place")
-        return first.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
+        second = table.rename(lambda name: name if name in (*on, "place") else f"other {name}")
+        return first.join(second, left_on=["b", *on], right_on=["place", *on])
 
-    pair, positive = ["key", "a", "b"], pl.col("positive")
-    squares: dict[str, pl.Expr] = {}
-    for i in range(len(metrics)):
-        square = (pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2
-        squares |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}
-    clusters = both_systems(sums_of_clusters(rows, metrics, values), ["key", "cluster"])
-    sums = clusters.group_by(pair).agg(
-        units=pl.len().cast(pl.Int64), positives=positive.sum().cast(pl.Int64), **squares
+    pair, positive = ["key", "a", "b", "m"], pl.col("positive")
+    square = (pl.col("other D") - pl.col("D")) ** 2
+    sums = both_systems(sums_of_clusters(rows, metrics, groups), ["key", "m", "cluster"])
+    sums = sums.group_by(pair).agg(
+        clusters=pl.len().cast(pl.Int64),
+        positive_clusters=positive.sum().cast(pl.Int64),
+        squares=square.sum(),
+        positive_squares=square.filter(positive).sum(),
     )
-    table = both_systems(values.drop("rows", "positives"), ["key"]).join(sums, on=pair, how="left")
-    table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
-    lines = [_line(i, metric, clusters=cluster is not None) for i, metric in enumerate(metrics)]
-    table = output.restored(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
-    table = table.rename({output.key_columns["system"]: "baseline"})
-    table = table.with_columns(
-        pl.col("m", "a", "b").cast(pl.Int32), system=pl.lit(pl.Series(output.systems)).gather("b")
-    )
-    numbers = {name: dtype for name, dtype in NUMBERS.items() if name not in table.collect_schema()}
-    compare = partial(_t_tests, alpha=options.alpha, normal=normal)
+    table = both_systems(groups, ["key", "m"]).join(sums, on=pair, how="left")
+    table = table.with_columns(group=pl.col("key") * systems + pl.col("a")).drop("key")
+    table = collected(output.restored(table.lazy()), "auto").rename({output.key_columns["system"]: "baseline"})
+    table = table.with_columns(system=pl.lit(pl.Series(output.systems)).gather("b"))
+    by_class = pl.col("m").is_in([m for m, metric in enumerate(metrics) if _by_class(metric) and cluster is None])
+    table = _test_rows(table, by_class, clusters=cluster is not None, normal=normal, alpha=1 - options.confidence)
     keys = [key for key in output.keys if key != "system"]
-    table = map_whole(table, compare, {**table.collect_schema(), **numbers})
-    single = systems == 2 and not keys and len(metrics) == 1
-    return Comparison(table, keys, list(named), (), None if single else options.correction, output.give)
+    correction = None if systems == 2 and not keys and len(metrics) == 1 else options.correction
+    return Comparison(table, keys, list(named), (), correction, output.give)
 
 
-def _line(i: int, metric: RowMetric, *, clusters: bool) -> dict[str, pl.Expr]:
-    """Return the values of both systems, the variance of their difference, and its degrees of freedom."""
-    a, b = pl.col(f"value {i}"), pl.col(f"other value {i}")
-    squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
-    df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
-    if not clusters and _by_class(metric):
-        # The D of the positives sum to 0, and so do those of the negatives: each label is a sample of its own.
-        positives, negatives = pl.col("positives"), units - pl.col("positives")
-        variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
-    else:
-        variance = squares * (df + 1) / df
-    both = (a + b).is_not_null()
-    return {
-        "m": pl.lit(i, dtype=pl.Int32),
-        "value_baseline": pl.when(both).then(a).cast(pl.Float64),
-        "value_system": pl.when(both).then(b).cast(pl.Float64),
-        "variance": pl.when(df > 0).then(variance).cast(pl.Float64),
-        "df": df.cast(pl.Int64),
-        "units_baseline": units,
-        "units_system": units,
-        "undefined": 1 - both.cast(pl.Int64),
-    }
+def _test_rows(table: pl.DataFrame, by_class: pl.Expr, *, clusters: bool, normal: bool, alpha: float) -> pl.DataFrame:
+    """Test the differences of both values by their variances. `normal`: by the normal distribution.
 
-
-def _t_tests(table: pl.DataFrame, alpha: float, *, normal: bool) -> pl.DataFrame:
-    """Return the table with the tests of both values. `normal`: whether they are those of the normal distribution."""
-    import numpy as np
-
-    a, b, variance, df = (array_of(table, name) for name in ("value_baseline", "value_system", "variance", "df"))
+    `by_class`: whether the D of the positives sum to 0, and so those of the negatives: each label is a sample of its
+    own.
+    """
+    units, positives, squares = pl.col("clusters"), pl.col("positive_clusters"), pl.col("squares")
+    negatives, of_positives = units - positives, pl.col("positive_squares")
+    degrees = units - 1 if clusters else pl.min_horizontal("df", "other df")
+    of_labels = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
+    variance = pl.when(by_class).then(of_labels).otherwise(squares * (degrees + 1) / degrees)
+    both = pl.col("value").is_not_null() & pl.col("other value").is_not_null()
+    sides = {"value_baseline": pl.when(both).then("value"), "value_system": pl.when(both).then("other value")}
+    table = table.with_columns(degrees=degrees, variance=pl.when(degrees > 0).then(variance), **sides)
+    a, b, variance_, df = (array_of(table, name) for name in ("value_baseline", "value_system", "variance", "degrees"))
     noise = TIE * np.maximum(abs(a), abs(b))
-    difference, error = b - a, np.sqrt(np.maximum(variance, 0.0))
+    difference, error = b - a, np.sqrt(np.maximum(variance_, 0.0))
     difference, error = (np.where(abs(number) <= noise, 0.0, number) for number in (difference, error))
-    df = np.where(df > 0, np.inf, np.nan) if normal else df
-    low, high, p = t_test(difference, error, df, alpha)
-    columns = columns_of(difference=difference, low=low, high=high, p_value=p, standard_error=error)
-    nulls = {name: pl.lit(None, dtype=NUMBERS[name]) for name in ("effect_size", "wins", "equal", "losses")}
-    return table.with_columns(*columns, **nulls)
+    low, high, p = t_test(difference, error, np.where(df > 0, np.inf, np.nan) if normal else df, alpha)
+    others = {name: pl.col(name) for name in sides} | {"units_baseline": units, "units_system": units}
+    others["undefined"] = 1 - both.cast(pl.Int64)
+    return table.with_columns(comparison_columns(difference, low, high, p, error, **others))
 
 
 def _by_class(metric: RowMetric) -> bool:

@@ -17,8 +17,6 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.sampled_rows import row_metric
 
 Direction: TypeAlias = Literal["largest", "smallest"]
 
@@ -141,6 +139,10 @@ def report(
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     if confidence is None:
         return kind.give(table, keys)
+    # Of what follows, the first import needs scipy, which a report without bounds does not.
+    from frame_pr.statistics.intervals import intervals
+    from frame_pr.statistics.sampled_rows import row_metric
+
     bounded = names if means else [name for name in names if row_metric(name)]
     call: dict[str, Any] = {
         "by": by,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import map_whole, refuse_several, stacked
-from frame_pr.frames.kinds import Frame
-from frame_pr.frames.messages import shown
+from frame_pr.frames.columns import refuse_repeats, refuse_several
+from frame_pr.frames.kinds import Frame, collected
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
@@ -24,8 +22,8 @@ from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.statistics.bounds import BoundsName, with_bounds
-from frame_pr.statistics.unit_values import group_means, interval_columns
+from frame_pr.statistics.bounds import BoundsName
+from frame_pr.statistics.unit_values import group_means
 
 _NEGATIVES = BLOCKS.rows - BLOCKS.positives
 
@@ -154,80 +152,68 @@ class SampledRows(NamedTuple, Generic[Frame]):
         """Return which bounds each metric has: those of one group, or those of a mean or of clusters."""
         return ["share" if self.averaged or self.clustered else metric.bounds for metric in self.metrics]
 
-    def estimates(self) -> pl.LazyFrame:
-        """Return a row per key and metric: the keys, `m` (the place of the metric), `Estimates`, `groups`, `undefined`.
+    @property
+    def key_columns(self) -> list[str]:
+        """Return the columns that tell the rows of `estimates` apart: the keys, and `m`, the place of the metric."""
+        return [*self.keys.values(), "m"]
+
+    def restored(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with the keys in place of `group`."""
+        return collected(self.output.restored(table.lazy()), "auto")
+
+    def estimates(self) -> pl.DataFrame:
+        """Return a row per key and metric: `key_columns`, `Estimates`, `groups` and `undefined`.
 
         `groups`: how many groups have a value; `undefined`: how many have none.
         """
-        groups = values_and_errors(self.rows, self.metrics, self.undefined)
-        keys, places = list(self.keys.values()), range(len(self.metrics))
-        table = self.output.restored(groups)
+        groups, has_value = estimates_of_groups(self.rows, self.metrics, self.undefined), pl.col("value").is_not_null()
+        table = self.restored(groups)
         if self.averaged:
             table = self._means(table)
-        units, df = pl.col("rows"), {i: pl.col(f"df {i}") for i in places}
+        else:
+            table = table.with_columns(groups=has_value.cast(pl.Int64), undefined=(~has_value).cast(pl.Int64))
         if self.clustered:
-            errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
-            table = (
-                table.join(errors, on=keys, how="left", nulls_equal=True) if keys else table.join(errors, how="cross")
+            errors = cluster_errors(self.clusters(groups), self.key_columns)
+            table = table.drop("error", "df", "units", "sources").join(
+                errors, on=self.key_columns, how="left", nulls_equal=True
             )
-            table = table.with_columns((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places)
-            units = pl.col("clusters")
-            df = dict.fromkeys(places, units - 1)
-        lines = [
-            {
-                "m": pl.lit(i, dtype=pl.Int32),
-                "value": pl.col(f"value {i}").cast(pl.Float64),
-                "error": pl.when(pl.col(f"value {i}").is_not_null()).then(f"error {i}").cast(pl.Float64),
-                "df": df[i].cast(pl.Int64),
-                "units": units.cast(pl.Int64),
-                "positives": pl.col("positives").cast(pl.Int64),
-                "groups": pl.col(f"groups {i}").cast(pl.Int64),
-                "undefined": pl.col(f"undefined {i}").cast(pl.Int64),
-            }
-            for i in places
-        ]
-        return stacked(table, [pl.col(key) for key in keys], lines)
+            table = table.with_columns(error=pl.when(has_value).then(pl.col("error") / pl.col("groups")))
+        return table
 
-    def _means(self, table: pl.LazyFrame) -> pl.LazyFrame:
+    def _means(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return means over the groups that share the keys, with their standard errors."""
-        parts, places, keys = [pl.col("rows")], range(len(self.metrics)), list(self.keys.values())
-        for i in places:
-            value = pl.col(f"value {i}")
-            parts += [value, (pl.col(f"error {i}") ** 2).alias(f"square {i}")]
-            parts.append(pl.when(value.is_not_null()).then(f"df {i}").alias(f"df {i}"))
-        means = group_means(table.select(*keys, *parts), keys, [part.meta.output_name() for part in parts])
-        columns = {"rows": (pl.col("mean_rows") * pl.col("groups")).round().cast(pl.Int64)}
-        for i in places:
-            n = pl.col(f"defined_value {i}")
-            # A mean has an error only if each of its values has one.
-            error = pl.when(pl.col(f"defined_square {i}") == n).then((pl.col(f"mean_square {i}") / n).sqrt())
-            df = (pl.col(f"mean_df {i}") * pl.col(f"defined_df {i}")).round().fill_null(0)
-            columns |= {f"value {i}": pl.col(f"mean_value {i}"), f"error {i}": error, f"df {i}": df}
-            columns |= {f"groups {i}": n, f"undefined {i}": pl.col(f"undefined_value {i}")}
-        return means.select(*keys, positives=pl.lit(None, dtype=pl.Int64), **columns)
+        table = table.with_columns(
+            square=pl.col("error") ** 2, df=pl.when(pl.col("value").is_not_null()).then(pl.col("df"))
+        )
+        means = group_means(table, self.key_columns, ["value", "square", "df", "units"], len(self.metrics))
+        # A mean has an error only if each of its values has one.
+        n, has_error = pl.col("defined_value"), pl.col("defined_square") == pl.col("defined_value")
+        df = (pl.col("mean_df") * pl.col("defined_df")).round().fill_null(0).cast(pl.Int64)
+        return means.select(
+            *self.key_columns,
+            value="mean_value",
+            error=pl.when(has_error).then((pl.col("mean_square") / n).sqrt()),
+            df=df,
+            sources=df + 1,
+            units=(pl.col("mean_units") * pl.col("groups")).round().fill_null(0).cast(pl.Int64),
+            positives=pl.lit(None, dtype=pl.Int64),
+            groups=n,
+            undefined="undefined_value",
+        )
 
-    def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
-        """Return the keys, `cluster`, the sum of the D of its rows for each metric, and `alone 0`, ...
+    def clusters(self, groups: pl.DataFrame | None = None) -> pl.DataFrame:
+        """Return the `key_columns`, `cluster`, and what `cluster_errors` reads.
 
-        `groups`: the result of `values_and_errors`. See `_cluster_errors`.
+        `groups`: the result of `estimates_of_groups`.
         """
-        groups = values_and_errors(self.rows, self.metrics, self.undefined) if groups is None else groups
-        sums = sums_of_clusters(self.rows, self.metrics, groups).with_columns(alone=pl.len().over("group") == 1)
-        places = range(len(self.metrics))
-        alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
-        by_cluster = self.output.restored(sums).group_by(*self.keys.values(), "cluster")
-        return by_cluster.agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
-
-    def bounded(self, confidence: float) -> pl.LazyFrame:
-        """Return the estimates with `low` and `high`."""
-        table = self.estimates()
-        schema = {**table.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
-        return map_whole(table, partial(with_bounds, kinds=self.bounds, confidence=confidence), schema)
-
-    def result(self, table: pl.LazyFrame) -> Frame:
-        """Return what `intervals` returns, from a row per key and metric with `low` and `high`."""
-        table = interval_columns(table, self.keys, self.output.systems, self.labels)
-        return self.output.give(table, list(self.keys))
+        groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
+        sums = sums_of_clusters(self.rows, self.metrics, groups)
+        alone = (pl.len().over("group", "m") == 1) & pl.col("D").is_not_null()
+        return (
+            self.restored(sums.with_columns(alone=alone))
+            .group_by(*self.key_columns, "cluster")
+            .agg(pl.col("D").sum(), pl.col("alone", "has_positive", "has_negative").any())
+        )
 
 
 def sampled_rows(
@@ -254,7 +240,7 @@ def sampled_rows(
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
-    rows, output = rows_of(frame, request, carry=False)
+    rows, output = rows_of(frame, request)
     left = output.keys if keys_left is None else keys_left(output.keys)
     keys = {key: output.key_columns[key] for key in left}
     averaged, clustered = keys_left is not None, cluster is not None
@@ -299,100 +285,100 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
 def refuse_cluster(cluster: Column, request: Request) -> None:
     """Raise if the cluster column is also the label, a score or a key."""
     refuse_several("cluster", cluster)
-    roles = {"the label": [request.truth], "the score": request.scores, "a key of by": request.keys}
-    for role, columns in roles.items():
-        if _column_name(cluster) in [name for name in map(_column_name, columns) if name is not None]:
-            raise ValueError(
-                f"cluster: {shown(_column_name(cluster))} is {role}; name the column that rows were drawn by, such as "
-                "a user or an image"
-            )
+    roles = {"truth": [request.truth], "score": request.scores, "by": request.keys, "cluster": [cluster]}
+    refuse_repeats((role, _column_name(column)) for role, columns in roles.items() for column in columns)
 
 
 def _column_name(column: Column) -> Any:
-    """Return the name of a column; None for an expression that is more than a column."""
-    if not isinstance(column, pl.Expr):
-        return column
-    return column.meta.output_name() if column.meta.is_column() else None
+    """Return the name of a column; an expression that is more than a column stays as it is."""
+    return column.meta.output_name() if isinstance(column, pl.Expr) and column.meta.is_column() else column
 
 
-def values_and_errors(rows: Rows, targets: Sequence[RowMetric], undefined: float | None) -> pl.LazyFrame:
-    """Return a row per group: `group`, `rows`, `positives`, the metrics, and numbers of the i-th metric.
-
-    These are `value i`, `error i`, `df i`, and `groups i` and `undefined i`, of which one is 1 and the other 0.
-    """
-    counts = [
-        f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
-    ]
+def estimates_of_groups(rows: Rows, targets: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
+    """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
+    thresholds = [target.threshold for target in targets if target.threshold is not None]
+    counts = [f"{count}@{threshold}" for threshold in thresholds for count in ("tp", "k")]
     plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts])), undefined)
-    helpers: dict[str, Aggregate] = {}
-    columns: dict[str, pl.Expr] = {}
-    for i, target in enumerate(targets):
-        value = pl.col(target.name)
-        defined = value.is_not_null().cast(pl.Int64)
-        columns |= {f"value {i}": value, f"groups {i}": defined, f"undefined {i}": 1 - defined}
-        if target.of_ranking is not None:
-            row_error = target.of_ranking(value)
-            helpers |= row_error.aggregates
-            fewer = pl.min_horizontal(BLOCKS.positives, _NEGATIVES)
-            columns |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
-        elif target.row_share is not None:
-            at = target.threshold
-            tp, k = (pl.lit(0) if at is None else pl.col(f"{count}@{at}") for count in ("tp", "k"))
-            n = target.row_share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
-            columns |= {f"error {i}": pl.when(n > 0).then(_share_error(target.row_share, value, n)), f"df {i}": n - 1}
+    errors = [target.of_ranking and target.of_ranking(pl.col(target.name)) for target in targets]
+    helpers: dict[str, Aggregate] = {name: part for error in errors if error for name, part in error.aggregates.items()}
     facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
     plan = plan._replace(aggregates={**plan.aggregates, **helpers}, facts=facts)
-    table = finalize(aggregate(rows, plan), ["group", "rows", "positives", *helpers], plan)
-    return table.with_columns(**columns).drop(*helpers)
+    table = collected(finalize(aggregate(rows, plan), ["group", "rows", "positives", *helpers], plan), "auto")
+    parts = []
+    for m, (target, row_error) in enumerate(zip(targets, errors, strict=True)):
+        value = pl.col(target.name)
+        if row_error is not None:
+            n = pl.min_horizontal(BLOCKS.positives, _NEGATIVES)
+            error = pl.when(n > 1).then(row_error.error)
+        else:
+            at, share = target.threshold, target.row_share
+            assert share is not None
+            tp, k = (pl.lit(0) if at is None else pl.col(f"{count}@{at}") for count in ("tp", "k"))
+            n = share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
+            error = pl.when(n > 0).then(_share_error(share, value, n))
+        part = {"value": value, "error": pl.when(value.is_not_null()).then(error)}
+        parts.append(
+            table.select(
+                "group",
+                m=pl.lit(m, dtype=pl.Int32),
+                **{name: number.cast(pl.Float64) for name, number in part.items()},
+                df=n.cast(pl.Int64) - 1,
+                sources=n.cast(pl.Int64),
+                units=BLOCKS.rows.cast(pl.Int64),
+                positives=BLOCKS.positives.cast(pl.Int64),
+            )
+        )
+    return pl.concat(parts)
 
 
-def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:
-    """Return `group`, `cluster`, `positive` (the label of its first row), and the sum of D for each metric.
+def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per group, metric and cluster: `positive` (the label of its first row), and the sum of its D.
 
-    The sum is null if the metric has no value.
+    The sum is null if the metric has no value. `has_positive` and `has_negative`: whether the cluster has a row of each
+    label; for a share, whether it has a row of the whole.
     """
-    truth, parts = pl.col("truth"), {}
-    table = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
-    blocks = blocks_of(rows).join(groups.select("group", *(target.name for target in targets)), on="group", how="left")
-    sides: dict[str, pl.Expr] = {}
-    for i, target in enumerate(targets):
-        if target.of_ranking is not None:
-            error = target.of_ranking(pl.col(target.name))
-            sides |= {f"positive {i}": error.positive, f"negative {i}": error.negative}
-            parts[f"D {i}"] = pl.when(truth).then(f"positive {i}").otherwise(f"negative {i}")
-        elif target.row_share is not None:
-            reached = pl.lit(True)
+    truth, code = pl.col("truth"), ["group", "cluster"]
+    table = collected(rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame, "auto")
+    blocks = None
+    if any(target.of_ranking for target in targets):
+        # Only a block of dropped rows weighs nothing.
+        blocks = collected(blocks_of(rows), "auto").filter(pl.col("size") > 0)
+        blocks = blocks.with_columns(score="threshold", dropped=False)
+    parts = []
+    for m, target in enumerate(targets):
+        values, value = groups.filter(m=m).select("group", "value"), pl.col("value")
+        if target.of_ranking is not None and blocks is not None:
+            error, block = target.of_ranking(value), rows.key.block_of_row()
+            of_blocks = blocks.join(values, on="group", how="left")
+            of_blocks = of_blocks.select(block=block, hit=error.positive, miss=error.negative)
+            influence = pl.when(truth).then("hit").otherwise("miss").sum()
+            labels = {"has_positive": truth.any(), "has_negative": (~truth).any()}
+            of_rows = table.with_columns(block=block).join(of_blocks, on="block", how="left")
+            sums = of_rows.group_by(code).agg(positive=truth.first(), D=influence, **labels)
+            sums = sums.join(values, on="group", how="left")
+        else:
+            reached, share = pl.lit(True), target.row_share
+            assert share is not None
             if target.threshold is not None:
                 reached = rows.key.score_reaches(code_reached(target.threshold.threshold, rows.key)).fill_null(False)
-            parts[f"part {i}"] = target.row_share.part(truth, reached)
-            parts[f"whole {i}"] = target.row_share.whole(truth, reached)
-    if sides:
-        block = rows.key.block_of_row().alias("block")
-        # Only a block of dropped rows weighs nothing.
-        blocks = blocks.filter(pl.col("size") > 0).with_columns(score="threshold", dropped=False)
-        table = table.with_columns(block).join(blocks.select(block, **sides), on="block", how="left")
-    sums = table.group_by("group", "cluster").agg(
-        truth.first().alias("positive"), *(expression.sum().alias(name) for name, expression in parts.items())
-    )
-    sums = sums.join(groups.select("group", *(target.name for target in targets)), on="group", how="left")
-    influences = {}
-    for i, target in enumerate(targets):
-        influence = pl.col(f"D {i}")
-        if target.row_share is not None:
-            part, whole = pl.col(f"part {i}"), pl.col(f"whole {i}")
-            influence = (part - pl.col(target.name) * whole) / whole.sum().over("group")
-        influences[f"D {i}"] = pl.when(pl.col(target.name).is_not_null()).then(influence)
-    return sums.select("group", "cluster", "positive", **influences)
+            part, whole = share.part(truth, reached).sum(), share.whole(truth, reached).sum()
+            sums = table.group_by(code).agg(positive=truth.first(), part=part, whole=whole)
+            influence = (pl.col("part") - value * pl.col("whole")) / pl.col("whole").sum().over("group")
+            sums = sums.join(values, on="group", how="left").with_columns(
+                D=influence, has_positive=pl.col("whole") > 0, has_negative=pl.col("whole") > 0
+            )
+        influence = pl.when(value.is_not_null()).then(pl.col("D").cast(pl.Float64))
+        sums = sums.with_columns(D=influence, m=pl.lit(m, dtype=pl.Int32))
+        parts.append(sums.select(*code, "positive", "m", "D", "has_positive", "has_negative"))
+    return pl.concat(parts)
 
 
-def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """Return the errors of sums, and the number of clusters.
+def cluster_errors(clusters: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the errors of sums, and the numbers of clusters: of all, `units`, and of the rarer label, `sources`.
 
     In a group with a single cluster, marked `alone`, the D add up to 0 whatever the error is. So the mean has no error.
     """
     n = pl.len().cast(pl.Int64)
-    parts = [n.alias("clusters")]
-    for i in range(len(targets)):
-        squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
-        parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
-    return clusters.group_by(keys).agg(parts) if keys else clusters.select(parts)
+    squares = pl.when((n > 1) & ~pl.col("alone").any()).then((pl.col("D") ** 2).sum())
+    sources = pl.min_horizontal(pl.col("has_positive").sum(), pl.col("has_negative").sum()).cast(pl.Int64)
+    return clusters.group_by(keys).agg(error=(squares * n / (n - 1)).sqrt(), df=n - 1, units=n, sources=sources)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import names_of, one_of
-from frame_pr.frames.columns import by_name, has_keys, listed, map_whole, refuse_clash
-from frame_pr.frames.kinds import Frame, backend_class, kind_of
+from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
+from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -134,10 +134,10 @@ def _read_metrics(
         raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
     numbers = (by_name(name).cast(pl.Float64).fill_nan(None).alias(new) for new, name in named.items())
     texts = [str(key) for key in keys]
-    check = partial(_refuse_repeated, keys=texts, metrics=list(named))
-    table = map_whole(source.select(*map(by_name, texts), *numbers), check)
+    table = collected(source.select(*map(by_name, texts), *numbers), "auto")
+    _refuse_repeated(table, texts, list(named))
     shares = [new for new, name in named.items() if _is_share(name)]
-    return UnitValues(table, texts, list(named), (), shares, kind.give)
+    return UnitValues(table.lazy(), texts, list(named), (), shares, kind.give)
 
 
 def _columns_named(metrics: Any) -> dict[str, str]:
@@ -147,8 +147,8 @@ def _columns_named(metrics: Any) -> dict[str, str]:
     return {name: name for name in names_of("metrics", metrics, "names of columns")}
 
 
-def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return the data; raise if a value is infinite or two rows have the same keys."""
+def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> None:
+    """Raise if a value is infinite or two rows have the same keys."""
     for name in metrics:
         if (infinite := data[name].filter(data[name].is_infinite())).len():
             raise ValueError(f"column {shown(name)} holds {infinite[0]}: metrics are finite")
@@ -156,7 +156,6 @@ def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[
     if repeated.height:
         first = ", ".join(f"{key}={value!r}" for key, value in repeated.row(0, named=True).items())
         raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {first}: add a key to by")
-    return data
 
 
 def _is_share(name: str) -> bool:
@@ -168,22 +167,16 @@ def _is_share(name: str) -> bool:
     return parsed.kind == "share" and parsed.from_0_to_1
 
 
-def with_valid_shares(unit_values: UnitValues[Frame]) -> UnitValues[Frame]:
-    """Return the unit values; refuse values below 0 or above 1 in columns that are named like shares."""
-    check = partial(_validate_shares, metrics=unit_values.shares)
-    return unit_values._replace(table=unit_values.table.map_batches(check, validate_output_schema=False))
-
-
-def _validate_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return the data; raise if a metric has a value below 0 or above 1."""
-    for name in metrics:
-        outside = data[name].filter(~data[name].is_between(-_SLACK, 1 + _SLACK))
+def validate_shares(unit_values: UnitValues[Any]) -> None:
+    """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
+    table = collected(unit_values.table, "auto")
+    for name in unit_values.shares:
+        outside = table[name].filter(~table[name].is_between(-_SLACK, 1 + _SLACK))
         if outside.len():
             raise ValueError(
                 f"metrics: column {shown(name)} holds {outside[0]}, and {name} lies between 0 and 1; divide "
                 "percentages by 100, and write null where there is no value"
             )
-    return data
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
@@ -195,13 +188,41 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return means.left(keys)
 
 
-def group_means(table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
-    """Return `mean_...`, `std_...`, `defined_...` and `undefined_...` of columns over groups that share the keys."""
-    return means_of(table, keys, names, names, Means(None, ["mean", "std", "defined"], "mean_"))
+def group_means(table: pl.DataFrame, keys: Sequence[str], names: Sequence[str], metrics: int) -> pl.DataFrame:
+    """Return `mean_...`, `std_...`, `defined_...` and `undefined_...` of columns, and `groups`, for each of the keys.
+
+    `metrics`: the number of metrics, whose place is the last key. Each has a row if it is the only key.
+    """
+    means = means_of(table.lazy(), keys, names, names, Means(None, ["mean", "std", "defined"], "mean_")).collect()
+    if len(keys) > 1:
+        return means
+    every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
+    return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
+
+
+def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.DataFrame:
+    """Return the means over the units that share the keys: `key0`, ..., `m`, `Estimates`, `groups`, `undefined`."""
+    columns, places = [f"key{i}" for i in range(len(keys))], [str(m) for m in range(len(unit_values.metrics))]
+    named = [by_name(key).alias(column) for key, column in zip(keys, columns, strict=True)]
+    named += [by_name(name).alias(place) for name, place in zip(unit_values.metrics, places, strict=True)]
+    long = collected(unit_values.table.select(named), "auto").unpivot(places, index=columns, variable_name="m")
+    long = long.with_columns(pl.col("m").cast(pl.Int32))
+    n = pl.col("defined_value")
+    return group_means(long, [*columns, "m"], ["value"], len(places)).select(
+        *(*columns, "m"),
+        value="mean_value",
+        error=pl.col("std_value") / n.sqrt(),
+        df=n - 1,
+        sources=n,
+        units=n,
+        positives=pl.lit(None, dtype=pl.Int64),
+        groups=n,
+        undefined="undefined_value",
+    )
 
 
 def interval_columns(
-    table: pl.LazyFrame, keys: Mapping[str, str], systems: Sequence[str], metrics: Sequence[str]
+    table: pl.DataFrame, keys: Mapping[str, str], systems: Sequence[str], metrics: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the keys and `COLUMNS`, sorted, from a row per key and metric with the place `m` of the metric.
 
@@ -209,6 +230,6 @@ def interval_columns(
     """
     refuse_clash(keys, COLUMNS)
     names = pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m")
-    table = table.sort(*sorted_by([*keys], systems, [*keys.values()]), "m")
-    table = table.with_columns(metric=names, standard_error="error")
-    return table.select(*(pl.col(column).alias(key) for key, column in keys.items()), *COLUMNS)
+    ordered = table.lazy().sort(*sorted_by([*keys], systems, [*keys.values()]), "m")
+    ordered = ordered.with_columns(metric=names, standard_error="error")
+    return ordered.select(*(pl.col(column).alias(key) for key, column in keys.items()), *COLUMNS)

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from frame_pr.frames.columns import by_name, column_name, in_category_order, listed, map_whole, refuse_repeats, stacked
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.columns import by_name, column_name, in_category_order, listed, refuse_repeats
+from frame_pr.frames.kinds import Frame, collected, kind_of
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.values import TEXTS, label_of
 from frame_pr.statistics.bounds import (
     ROUNDING,
+    Array,
     BoundsName,
     Estimates,
     array_of,
     bounds_of,
-    columns_of,
     scipy_special,
     t_quantile,
     t_test,
 )
-from frame_pr.statistics.comparison_table import NUMBERS, TIE, Comparison, Options, Scored
+from frame_pr.statistics.comparison_table import TIE, Comparison, Options, Scored, comparison_columns
 from frame_pr.statistics.sampled_rows import SampledRows, sampled_rows
-from frame_pr.statistics.unit_values import UnitValues, group_means, has_unit_values, keys_left, sampling_unit
-
-if TYPE_CHECKING:
-    from frame_pr.statistics.bounds import Array
+from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, mean_estimates, sampling_unit
 
 PREVIOUS, REST = "previous", "rest"
 _SHOWN = 5
@@ -92,7 +89,7 @@ def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]
 
 
 def _comparison(
-    table: pl.LazyFrame, keys: Sequence[str], scores: Sequence[str], metrics: Sequence[str], correction: Any, give: Any
+    table: pl.DataFrame, keys: Sequence[str], scores: Sequence[str], metrics: Sequence[str], correction: Any, give: Any
 ) -> Comparison[Any]:
     """Return the comparison. The key of several scores is `score`, because `system` is the compared group."""
     names = ["score" if scores and key == "system" else key for key in keys]
@@ -123,7 +120,7 @@ def _names(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
 # the two ways ---------------------------------------------------------------------------------------------------------
 
 
-def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between, options: Options) -> pl.LazyFrame:
+def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between, options: Options) -> pl.DataFrame:
     """Compare groups of rows, or of clusters of rows; see `_pair_up`."""
     rest = sampled
     if between.has_word(REST):
@@ -131,46 +128,46 @@ def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Betw
             raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= or sampled= out")
         rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between.column))
     names = _names([sampled.keys[key] for key in keys], sampled.keys[between.column])
-    table, rest_table = (side.estimates().select(_NUMBERS_OF_GROUPS, **names) for side in (sampled, rest))
-    both = _pair_up(table, rest_table, len(keys), between)
+    tables = [
+        side.estimates().select("m", *Estimates._fields, "groups", "undefined", **names) for side in (sampled, rest)
+    ]
+    both, shared = _pair_up(tables[0], tables[1], len(keys), between), list(names)[:-1]
+    both = both.with_columns(products=pl.lit(0.0))
     if sampled.clustered:
-        influences = pl.col("cluster", "^D [0-9]+$")
-        clusters = [side.clusters().select(influences, **names) for side in (sampled, rest)]
-        both = _with_products(both, clusters[1], clusters[0], len(keys), len(sampled.metrics), between)
-    test = partial(_test_rows, kinds=sampled.bounds, alpha=options.alpha)
-    return map_whole(both, test, _schema(both))
+        clusters = [side.clusters().select("cluster", "m", "D", **names) for side in (sampled, rest)]
+        on = "group" if between.has_word(REST) else "baseline"
+        base = clusters[1].rename({"D": "base D", "group": on})
+        products = both.select(*shared, "group", "baseline", "m").join(base, on=[*shared, on, "m"], nulls_equal=True)
+        products = products.join(clusters[0], on=[*shared, "group", "m", "cluster"], nulls_equal=True)
+        pair = [*shared, "baseline", "group", "m"]
+        products = products.group_by(pair).agg(products=(pl.col("base D") * pl.col("D")).sum())
+        both = both.drop("products").join(products, on=pair, how="left", nulls_equal=True)
+    return _test_rows(both, sampled.bounds, 1 - options.confidence)
 
 
 def _compare_units(
     unit_values: UnitValues[Any], keys: Sequence[str], between: _Between, options: Options
-) -> pl.LazyFrame:
+) -> pl.DataFrame:
     """Compare the means of groups of units by Welch's t-test; see `_pair_up`."""
-    names = _names(keys, between.column)
-    units = {f"unit{i}": by_name(key) for i, key in enumerate(unit_values.keys) if key not in (*keys, between.column)}
-    values = {str(i): by_name(name) for i, name in enumerate(unit_values.metrics)}
-    table = unit_values.table.select(**names, **units, **values)
-    shared = [name for name in names if name != "group"]
-    check = partial(_warn_of_pairs, units=[*shared, *units], between=between.column)
-    table = map_whole(table, check, table.collect_schema()).drop(list(units))
+    table, names = collected(unit_values.table, "auto"), _names(keys, between.column)
+    units = [by_name(key) for key in unit_values.keys if key not in (*keys, between.column)]
+    shared = list(names)[:-1]
+    _warn_of_pairs(table.select(**names, unit=pl.struct(units)), [*shared, "unit"], between.column)
     rest = table
     if between.has_word(REST):
-        rest = _others(table.select(*names).unique(), shared)
-        rest = rest.join(table, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True).drop("other")
+        groups = _others(table.select(**names).unique(), shared)
+        rest = groups.join(table.with_columns(**names), left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
+        # The group whose rest they are takes the place of their own group.
+        rest = rest.with_columns(pl.col("group").alias(between.column))
     sides = []
     for side in (table, rest):
-        means, lines = group_means(side, [*names], [*values]), []
-        for i in values:
-            n = pl.col(f"defined_{i}")
-            line = {"m": pl.lit(int(i), dtype=pl.Int32), "value": pl.col(f"mean_{i}"), "units": n, "df": n - 1}
-            line |= {"error": pl.col(f"std_{i}") / n.sqrt(), "groups": n, "undefined": pl.col(f"undefined_{i}")}
-            lines.append({**line, "positives": pl.lit(None, dtype=pl.Int64)})
-        sides.append(stacked(means, [pl.col(name) for name in names], lines))
-    both = _pair_up(sides[0], sides[1], len(keys), between)
-    return map_whole(both, partial(_test_units, alpha=options.alpha), _schema(both))
+        means = mean_estimates(unit_values._replace(table=side.lazy()), [*keys, between.column])
+        sides.append(means.rename({f"key{len(keys)}": "group"}))
+    return _test_units(_pair_up(sides[0], sides[1], len(keys), between), 1 - options.confidence)
 
 
-def _warn_of_pairs(table: pl.DataFrame, units: Sequence[str], between: str) -> pl.DataFrame:
-    """Return the table; warn if units are in several of the groups that are compared."""
+def _warn_of_pairs(table: pl.DataFrame, units: Sequence[str], between: str) -> None:
+    """Warn if units are in several of the groups that are compared."""
     groups = table.group_by(units).agg(n=pl.col("group").n_unique())["n"]
     if repeated := int((groups > 1).sum()):
         rename = "" if between == "system" else f"rename column {between} to system, and "
@@ -178,24 +175,12 @@ def _warn_of_pairs(table: pl.DataFrame, units: Sequence[str], between: str) -> p
             f"between: {repeated} of {len(groups)} units occur in several groups of {between}, and this test takes the "
             f"groups as independent. The paired test has more power: {rename}give system in by=, and no between="
         )
-    return table
-
-
-_NUMBERS_OF_GROUPS = pl.col("m", *Estimates._fields, "groups", "undefined")
-
-
-def _schema(both: pl.LazyFrame) -> dict[str, pl.DataType]:
-    """Return the schema of a comparison, from that of the pairs."""
-    schema = both.collect_schema()
-    keys = {name: schema[name] for name in schema if name.startswith("key")}
-    names = {"baseline": schema["baseline"], "system": schema["group"]}
-    return {**keys, **dict.fromkeys(("m", "a", "b"), pl.Int32()), **names, **NUMBERS}
 
 
 # pairs ----------------------------------------------------------------------------------------------------------------
 
 
-def _others(groups: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
+def _others(groups: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     """Pair each group with each `other` that has the same keys, from a table with a row per group."""
     others = groups.rename({"group": "other"})
     pairs = groups.join(others, on=shared, nulls_equal=True) if shared else groups.join(others, how="cross")
@@ -206,7 +191,7 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
     """Return the rows of all other groups, once for each group whose rest they are."""
     rows, columns = sampled.rows, sampled.output.key_columns
     names = _names([columns[key] for key in keys], columns[between])
-    codes = sampled.output.restored(rows.frame.select("group").unique().with_columns(code="group"))
+    codes = sampled.restored(rows.frame.select("group").unique().with_columns(code="group").collect())
     codes = codes.select("code", **names)
     shared = [name for name in names if name != "group"]
     pairs = _others(codes.drop("code"), shared)
@@ -215,27 +200,23 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
 
     def regrouped(table: pl.LazyFrame) -> pl.LazyFrame:
         """Return the rows of each group, once for each group of whose rest they are a part."""
-        table = table.join(pairs, left_on="group", right_on="code", how="inner")
+        table = table.join(pairs.lazy(), left_on="group", right_on="code", how="inner")
         return table.with_columns(group="rest").drop("rest")
 
     totals = [regrouped(total).group_by("group").sum() for total in rows.totals]
     return replace(rows, frame=regrouped(rows.frame), totals=totals)
 
 
-def _pair_up(table: pl.LazyFrame, rest: pl.LazyFrame, keys: int, between: _Between) -> pl.LazyFrame:
+def _pair_up(table: pl.DataFrame, rest: pl.DataFrame, keys: int, between: _Between) -> pl.DataFrame:
     """Return a row per key, pair of groups and metric: the numbers of the baseline have the prefix `base`.
 
     `table`: for each group `key0`, ..., `group`, `m` and numbers. `rest`: the same for all other groups together.
     """
     shared = [f"key{i}" for i in range(keys)]
-    groups = table.select(*shared, "group").unique()
-    dtypes = dict(groups.collect_schema())
-    schema = {**dtypes, "baseline": dtypes["group"], "a": pl.Int32(), "b": pl.Int32()}
-    pairs = map_whole(groups, partial(_pairs, shared=shared, between=between), schema)
+    pairs = _pairs(table.select(*shared, "group").unique(), shared, between)
     on = [*shared, "group" if between.has_word(REST) else "baseline"]
-    base = rest.select(
-        *shared, "m", pl.col("group").alias(on[-1]), pl.exclude("group", "m", *shared).name.prefix("base ")
-    )
+    names = (*shared, "group", "m")
+    base = rest.rename(lambda name: name if name in names else f"base {name}").rename({"group": on[-1]})
     both = pairs.join(table, on=[*shared, "group"], nulls_equal=True)
     return both.join(base, on=[*on, "m"], how="left", nulls_equal=True)
 
@@ -291,32 +272,11 @@ def _baseline(values: pl.Series, between: _Between) -> pl.Expr:
     return value
 
 
-def _with_products(
-    both: pl.LazyFrame, base: pl.LazyFrame, groups: pl.LazyFrame, keys: int, metrics: int, between: _Between
-) -> pl.LazyFrame:
-    """Add `products`: for each pair and metric, the sum of the products of the D of clusters in both groups."""
-    shared = [f"key{i}" for i in range(keys)]
-    on = "group" if between.has_word(REST) else "baseline"
-    pairs = both.select(*shared, "group", "baseline").unique()
-    influences = pl.exclude("cluster", "group", *shared).name.prefix("base ")
-    base = base.select(*shared, "cluster", pl.col("group").alias(on), influences)
-    shared_clusters = pairs.join(base, on=[*shared, on], nulls_equal=True)
-    shared_clusters = shared_clusters.join(groups, on=[*shared, "group", "cluster"], nulls_equal=True)
-    products = ((pl.col(f"base D {i}") * pl.col(f"D {i}")).sum().alias(str(i)) for i in range(metrics))
-    pair = [*shared, "baseline", "group"]
-    sums = shared_clusters.group_by(pair).agg(products)
-    lines = [{"m": pl.lit(i, dtype=pl.Int32), "products": pl.col(str(i))} for i in range(metrics)]
-    sums = stacked(sums, list(map(pl.col, pair)), lines)
-    return both.join(sums, on=[*pair, "m"], how="left", nulls_equal=True)
-
-
 # tests ----------------------------------------------------------------------------------------------------------------
 
 
 def _test_units(both: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Apply Welch's t-test to the means of both groups."""
-    import numpy as np
-
     a, b = Estimates.of(both, "base "), Estimates.of(both)
     difference = _difference(a.value, b.value)
     with np.errstate(all="ignore"):
@@ -333,17 +293,13 @@ def _test_rows(both: pl.DataFrame, kinds: Sequence[BoundsName], alpha: float) ->
     The p-value is the largest alpha at which the interval contains 0, so both always agree. Clusters that are in both
     groups enter by their covariance.
     """
-    import numpy as np
-
     a, b, metric = Estimates.of(both, "base "), Estimates.of(both), both["m"].to_numpy()
     difference = _difference(a.value, b.value)
     with np.errstate(all="ignore"):
         error_a, error_b = (_implied_error(side, kinds, metric) for side in (a, b))
-        covariance = np.zeros(len(difference))
-        if "products" in both.columns:
-            corrections = np.sqrt(a.units / (a.units - 1) * b.units / (b.units - 1))
-            groups = array_of(both, "base groups") * array_of(both, "groups")
-            covariance = np.nan_to_num(array_of(both, "products")) * corrections / groups
+        corrections = np.sqrt(a.units / (a.units - 1) * b.units / (b.units - 1))
+        groups = array_of(both, "base groups") * array_of(both, "groups")
+        covariance = np.nan_to_num(array_of(both, "products")) * corrections / groups
         spread = a.error * b.error
         correlation = np.where(spread > 0, np.clip(covariance / spread, -1, 1), 0.0)
         total = error_a**2 + error_b**2
@@ -369,8 +325,6 @@ def _test_rows(both: pl.DataFrame, kinds: Sequence[BoundsName], alpha: float) ->
 
 def _p_value_of_interval(difference: Array, interval: Any) -> Array:
     """Return the largest alpha at which the interval contains 0, by bisection of the normal quantile of alpha."""
-    import numpy as np
-
     ndtr = scipy_special().ndtr
     least, most = np.zeros(len(difference)), np.full(len(difference), _LARGEST_Z)
     for _ in range(_HALVINGS):
@@ -384,8 +338,6 @@ def _p_value_of_interval(difference: Array, interval: Any) -> Array:
 
 def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) -> Array:
     """Return the standard error; for a value of exactly 0 or 1, the one that its finite 95 % bound implies."""
-    import numpy as np
-
     low, high = bounds_of(kinds, metric, side, 0.05)
     at_end = (side.value <= ROUNDING) | (side.value >= 1 - ROUNDING)
     return np.where(at_end, (high - low) / t_quantile(0.05, side.df), side.error)
@@ -393,24 +345,17 @@ def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) ->
 
 def _difference(a: Array, b: Array) -> Array:
     """Return the value of the group less that of the baseline; a rounding error counts as 0."""
-    import numpy as np
-
     return np.where(abs(b - a) > TIE * np.maximum(abs(a), abs(b)), b - a, 0.0 * (b - a))
 
 
 def _lines(both: pl.DataFrame, difference: Array, low: Array, high: Array, p: Array, error: Array) -> pl.DataFrame:
     """Return the columns of a comparison."""
-    numbers: Mapping[str, Any] = {
+    others = {
         "value_baseline": pl.col("base value"),
         "value_system": pl.col("value"),
         "units_baseline": pl.col("base units").fill_null(0),
         "units_system": pl.col("units").fill_null(0),
         "undefined": pl.col("base undefined").fill_null(0) + pl.col("undefined").fill_null(0),
-        **{name: pl.lit(None, dtype=NUMBERS[name]) for name in ("effect_size", "wins", "equal", "losses")},
     }
-    arrays = columns_of(difference=difference, low=low, high=high, p_value=p, standard_error=error)
-    keys = [name for name in both.columns if name.startswith("key")]
-    table = both.with_columns(*arrays, system="group", **numbers)
-    return table.select(
-        *keys, "m", "a", "b", "baseline", "system", *(pl.col(name).cast(dtype) for name, dtype in NUMBERS.items())
-    )
+    columns = comparison_columns(difference, low, high, p, error, **others)
+    return both.with_columns(columns, system="group")
