@@ -281,7 +281,8 @@ def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
     if not categories or not isinstance(categories[0], (str, int, float)):
         return column
     labels = pl.Series(categories)
-    return column.cast(labels.dtype).replace_strict(labels, range(len(labels)), default=None)
+    # Categories that are numbers may be read as categories of text.
+    return column.cast(pl.String).replace_strict(labels.cast(pl.String), range(len(labels)), default=None)
 
 
 def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:

@@ -10,7 +10,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import names_of, one_of
 from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
+from frame_pr.frames.kinds import Frame, FrameKind, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -43,6 +43,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
     """The metrics that lie between 0 and 1."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """Return a result with these keys as a frame of the caller's kind."""
+    kind: FrameKind[Frame]
 
 
 def unit_values_of(
@@ -72,7 +73,7 @@ def unit_values_of(
         values(rows, named, undefined).with_columns(by_name(name).cast(pl.Float64) for name in named)
     )
     shares = [name for name, of in named.items() if _is_share(of)]
-    return UnitValues(table, output.keys, list(named), output.systems, shares, output.give)
+    return UnitValues(table, output.keys, list(named), output.systems, shares, output.give, output.kind)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -137,7 +138,7 @@ def _read_metrics(
     table = collected(source.select(*map(by_name, texts), *numbers), "auto")
     _refuse_repeated(table, texts, list(named))
     shares = [new for new, name in named.items() if _is_share(name)]
-    return UnitValues(table.lazy(), texts, list(named), (), shares, kind.give)
+    return UnitValues(table.lazy(), texts, list(named), (), shares, kind.give, kind)
 
 
 def _columns_named(metrics: Any) -> dict[str, str]:

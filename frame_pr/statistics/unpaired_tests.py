@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from frame_pr.frames.columns import by_name, column_name, in_category_order, listed, refuse_repeats
-from frame_pr.frames.kinds import Frame, collected, kind_of
+from frame_pr.frames.kinds import Frame, FrameKind, collected, kind_of
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.values import TEXTS, label_of
@@ -29,6 +29,7 @@ from frame_pr.statistics.comparison_table import TIE, Comparison, Options, Score
 from frame_pr.statistics.sampled_rows import SampledRows, sampled_rows
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, mean_estimates, sampling_unit
 
+Give: TypeAlias = Callable[[pl.LazyFrame, Sequence[str]], Any]
 PREVIOUS, REST = "previous", "rest"
 _SHOWN = 5
 _LARGEST_Z, _HALVINGS = 38.0, 45
@@ -60,8 +61,8 @@ def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]
     has_units, kind = has_unit_values(frame, truth, score), kind_of(frame)
     kind.refuse_missing([column_name("between", between)], "between")
     compared = _Between(between, options.baseline, kind.categories(str(between)))
-    scores = [] if score is None else listed("score", score)
-    roles = [("between", between), ("truth", truth), *(("score", column) for column in scores), ("cluster", cluster)]
+    systems = [] if score is None else listed("score", score)
+    roles = [("between", between), ("truth", truth), *(("score", column) for column in systems), ("cluster", cluster)]
     refuse_repeats((role, column) for role, column in roles if column is not None)
     by_keys = [] if scored.by is None else listed("by", scored.by)
     scored = scored._replace(by=[*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between])
@@ -69,8 +70,16 @@ def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]
         unit_values = scored.unit_values()
         keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
         keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
-        table = _compare_units(unit_values, keys, compared._replace(column=group), options)
-        return _comparison(table, keys, unit_values.systems, unit_values.metrics, options.correction, unit_values.give)
+        table, give = _compare_units(unit_values, keys, compared._replace(column=group), options), unit_values.give
+        scores, metrics = unit_values.systems, unit_values.metrics
+        return Comparison(
+            table,
+            _renamed(keys, scores),
+            metrics,
+            scores,
+            options.correction,
+            own_groups(unit_values.kind, str(between), give),
+        )
     if truth is None or score is None:
         raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
     named, request = scored.request()
@@ -84,16 +93,35 @@ def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]
     rows = sampled_rows(frame, request, named, scored.undefined, averaged, cluster)
     _, group = _split(rows.output.keys, several=request.several)
     keys = [key for key in rows.keys if key != group]
-    table = _compare_rows(rows, keys, compared._replace(column=group), options)
-    return _comparison(table, keys, rows.output.systems, list(named), options.correction, rows.output.give)
+    table, give = (
+        _compare_rows(rows, keys, compared._replace(column=group), options),
+        own_groups(rows.output.kind, str(between), rows.output.give),
+    )
+    scores = rows.output.systems
+    return Comparison(table, _renamed(keys, scores), list(named), scores, options.correction, give)
 
 
-def _comparison(
-    table: pl.DataFrame, keys: Sequence[str], scores: Sequence[str], metrics: Sequence[str], correction: Any, give: Any
-) -> Comparison[Any]:
-    """Return the comparison. The key of several scores is `score`, because `system` is the compared group."""
-    names = ["score" if scores and key == "system" else key for key in keys]
-    return Comparison(table, names, metrics, scores, correction, give)
+def _renamed(keys: Sequence[str], scores: Sequence[str]) -> list[str]:
+    """Return the keys of the result: that of several scores is `score`, as `system` is the compared group."""
+    return ["score" if scores and key == "system" else key for key in keys]
+
+
+def own_groups(kind: FrameKind[Any], between: str, give: Give) -> Give:
+    """Return the function that gives a result, with the compared groups as values of the caller's column."""
+
+    def give_own(table: pl.LazyFrame, keys: Sequence[str]) -> Any:
+        result = give(table, keys)
+        for side in () if kind.takes_expressions else ("baseline", "system"):
+            if collected(table.select(by_name(side).is_null().all()), "auto").item():  # The rest has no value.
+                continue
+            own = kind.give(table.select(by_name(side).alias(between)), [between])
+            if hasattr(result, "set_column"):  # A Table of pyarrow.
+                result = result.set_column(result.column_names.index(side), side, own.column(0))
+            else:
+                result[side] = own.iloc[:, 0].array
+        return result
+
+    return give_own
 
 
 def _split(keys: Sequence[str], *, several: bool) -> tuple[list[str], str]:
@@ -260,7 +288,8 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
 def _baseline(values: pl.Series, between: _Between) -> pl.Expr:
     """Return the group that is named as baseline, in the dtype of the column."""
     try:
-        value = label_of(between.column, values.dtype, between.baseline)
+        coded = between.categories and values.dtype in TEXTS
+        value = label_of(between.column, values.dtype, str(between.baseline) if coded else between.baseline)
         is_group = values.to_frame().select((pl.col("group") == value).any()).item()
     except (TypeError, ValueError):
         is_group = False

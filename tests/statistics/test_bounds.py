@@ -13,7 +13,7 @@ RUN = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "a": [4, 3, 2, 1], "b"
 
 def estimates(value, n, error=0.0, positives=0):
     ones = np.ones(len(n))
-    return Estimates(value * ones, error * ones, n - 1.0, n * 1.0, positives * ones)
+    return Estimates(value * ones, error * ones, n - 1.0, n * 1.0, n * 1.0, positives * ones)
 
 
 def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():

@@ -7,7 +7,6 @@ import pytest
 from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
-from influences import FIGURES, derivative
 from scipy import stats
 from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
@@ -173,12 +172,6 @@ def test_queries_that_only_one_system_has():
     assert (row["value_baseline"], row["value_system"]) == (0.0, near(0.15))
 
 
-def test_groups_without_a_key_are_a_pair():
-    table = figures(0.1, 0.2, 0.4).with_columns(query=pl.when(pl.col("query") > 0).then("query"))
-    row = fp.compare(table.unique(["query", "system"]), "m", by="query", baseline="old").row(0, named=True)
-    assert (row["units_system"], row["undefined"]) == (3, 0)
-
-
 def test_few_groups_and_no_spread():
     bounds = ("low", "high", "p_value", "p_adjusted", "effect_size")
     assert [compared(0.25)[name] for name in bounds] == [None] * 5
@@ -217,28 +210,6 @@ def test_values_of_any_magnitude(scale, test):
     assert row["effect_size"] == near(7 / 3 * 3**0.5)
 
 
-@pytest.mark.slow
-@given(
-    values=st.lists(st.tuples(*[st.floats(-8, 8)] * 2), min_size=2, max_size=12),
-    exponent=st.integers(-900, 900),
-    confidence=st.floats(0.5, 0.999),
-)
-def test_a_power_of_two_changes_no_p_value(values, exponent, confidence):
-    old, new = ([float(Fraction(x).limit_denominator(1000)) for x in side] for side in zip(*values, strict=True))
-    table = pl.DataFrame({"query": [*range(len(values))] * 2, "system": ["a"] * len(values) + ["b"] * len(values)})
-    rows = []
-    for factor in (1.0, 2.0**exponent):
-        scaled = table.with_columns(m=pl.Series([*old, *new]) * factor)
-        rows.append(fp.compare(scaled, "m", by="query", confidence=confidence).row(0, named=True))
-    first, second = rows
-    for name in ("p_value", "effect_size", "wins", "equal", "losses"):
-        assert first[name] == second[name], name
-    for name in ("difference", "low", "high", "value_baseline", "value_system"):
-        assert second[name] == first[name] * 2.0**exponent, name
-    if first["p_value"] is not None and first["p_value"] != pytest.approx(1 - confidence, rel=1e-6):
-        assert (first["p_value"] < 1 - confidence) == (first["low"] > 0 or first["high"] < 0)
-
-
 # Groups that systems share -------------------------------------------------------------------------------------------
 
 
@@ -269,15 +240,6 @@ def test_systems_that_share_few_groups():
         assert fp.compare(silent, "ap", by="user")["units_system"].item() == 3
 
 
-def test_a_lazy_frame_is_not_collected():
-    def refuse(_: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("collected")
-
-    table = arms(0, 5, 5).lazy()
-    lazy = table.map_batches(refuse, schema=table.collect_schema())
-    assert fp.compare(lazy, "ap", by="user").collect_schema().names() == COLUMNS
-
-
 # Rows that were drawn ------------------------------------------------------------------------------------------------
 
 
@@ -286,34 +248,6 @@ def two_models(seed: int, n: int = 60) -> pl.DataFrame:
     truth = rng.random(n) < 0.4
     scores = {name: rng.integers(0, 12, n) + 3 * truth * rng.random(n).round(1) for name in ("old", "new")}
     return pl.DataFrame({"g": np.arange(n) % 2, "user": rng.integers(0, 15, n), "t": truth} | scores)
-
-
-@pytest.mark.parametrize("name", ["average_precision", "roc_auc"])
-def test_rows_are_paired_by_what_each_does_to_both(name):
-    data = two_models(1, 24)
-    rows = [list(zip(data["t"], data[system], strict=True)) for system in ("old", "new")]
-    both = [[derivative(FIGURES[name], one, i) for i in range(data.height)] for one in rows]
-    differences = [new - old for old, new in zip(*both, strict=True)]
-    truth = data["t"].to_list()
-    positives, negatives = (
-        sum(d * d for d, t in zip(differences, truth, strict=True) if t is one) for one in (True, False)
-    )
-    n = {True: sum(truth), False: len(truth) - sum(truth)}
-    fewer = min(n.values())
-    if name == "roc_auc":
-        # The influences of either class add up to 0.
-        variance = positives * n[True] / (n[True] - 1) + negatives * n[False] / (n[False] - 1)
-    else:
-        variance = (positives + negatives) * fewer / (fewer - 1)
-    error = variance**0.5
-    found = fp.compare(data, name, "t", ["old", "new"]).row(0, named=True)
-    values = fp.evaluate(data, name, "t", ["old", "new"])[name]
-    assert (found["value_baseline"], found["value_system"]) == (near(values[0]), near(values[1]))
-    assert found["difference"] == near(values[1] - values[0])
-    reach = stats.t.ppf(0.975, fewer - 1) * error
-    assert (found["high"] - found["low"]) / 2 == pytest.approx(reach, rel=0, abs=1e-8)
-    assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(found["difference"]) / error, fewer - 1), abs=1e-8)
-    assert [found[count] for count in ("units_baseline", "undefined", "effect_size")] == [24, 0, None]
 
 
 def placements(scores: list[float], others: list[float]) -> list[Fraction]:
@@ -448,10 +382,3 @@ def test_tables_of_figures_that_are_none():
     infinite = table.with_columns(m=pl.when(pl.col("query") == 0).then(float("inf")).otherwise(0.0))
     with pytest.raises(ValueError, match="column 'm' holds inf: metrics are finite"):
         fp.compare(infinite, "m", by="query")
-
-
-def test_no_keys_in_by_are_no_groups():
-    run = pl.DataFrame({"t": [1, 0, 1, 0, 1, 0], "a": [5, 4, 3, 2, 1, 0], "b": [0, 3, 1, 2, 5, 4]})
-    assert_same(
-        fp.compare(run, "roc_auc", "t", ["a", "b"], by=[]), fp.compare(run, "roc_auc", "t", ["a", "b"], sampled="rows")
-    )

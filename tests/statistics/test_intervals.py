@@ -1,22 +1,14 @@
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
 from compare import assert_same, near
-from hypothesis import given
-from hypothesis import strategies as st
-from influences import FIGURES, derivative
-from polars.testing import assert_frame_equal
 from samples import TEN
 from scipy import special, stats
 from statsmodels.stats.proportion import proportion_confint
 
 import frame_pr as fp
-from frame_pr.inputs.request import request_of
-from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.sampled_rows import of_rows, sums_of_clusters, values_and_errors
 
 SHARES = pl.DataFrame({"query": [1, 2, 3], "average_precision": [0.25, 0.5, 0.75]})
 # 3 tp, 1 fp, 2 fn, 1 tn at .5
@@ -78,60 +70,6 @@ def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
     return pl.DataFrame({"q": np.arange(n) % groups, "truth": truth, "score": score + truth * rng.random(n).round(1)})
 
 
-# Over rows: the D of each is the derivative of the figure by its weight -----------------------------------------------
-
-
-def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
-    """The D of each row, each of which is a cluster."""
-    request = replace(request_of("truth", "score", None, None, policies), cluster="row")
-    rows, _ = rows_of(data.with_row_index("row"), request)
-    chosen = [of_rows(name)]
-    found = sums_of_clusters(rows, chosen, values_and_errors(rows, chosen, None))
-    return found.sort("cluster").collect()["D 0"].to_list()
-
-
-RANKED = st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 4))), min_size=4, max_size=9)
-
-
-@pytest.mark.slow
-@given(rows=RANKED, name=st.sampled_from(list(FIGURES)))
-def test_d_is_the_derivative_by_the_weight(rows, name):
-    rows += [(True, 2), (True, 3), (False, 1), (False, 2)]
-    data = pl.DataFrame(rows, schema={"truth": pl.Boolean, "score": pl.Int64}, orient="row")
-    found = d_of_rows(data, name, unscored="unretrieved")
-    assert found == [pytest.approx(derivative(FIGURES[name], rows, i), rel=0, abs=1e-9) for i in range(len(rows))]
-    assert sum(found) == pytest.approx(0, abs=1e-12)
-    both = fp.intervals(data, name, "truth", "score", unscored="unretrieved")
-    positives, negatives = (data.filter(truth=side).height for side in (True, False))
-    if name == "average_precision":
-        fewer = min(positives, negatives)
-        expected = fewer / (fewer - 1) * sum(d * d for d in found)
-    else:
-        sides = [[d for d, (t, _) in zip(found, rows, strict=True) if t == side] for side in (True, False)]
-        expected = sum(len(side) / (len(side) - 1) * sum(d * d for d in side) for side in sides)
-    assert both["standard_error"].item() == pytest.approx(expected**0.5, rel=0, abs=1e-12)
-
-
-def test_d_of_a_small_ranking():
-    # + - +: AP 5/6. Of the first hit (1 - 5/6 + 1/3 (1 - 2/3)) / 2, of the miss -(1/3 2/3) / 2.
-    data = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1]})
-    assert d_of_rows(data, "average_precision") == [near(5 / 36), near(-1 / 9), near(-1 / 36)]
-    assert sum(d * d for d in d_of_rows(data, "average_precision")) == near(7 / 216)
-    # One negative: how far it could be elsewhere, nobody knows.
-    found = fp.intervals(data, "average_precision", "truth", "score")
-    assert found.select("value", "low", "high", "standard_error").row(0) == (near(5 / 6), None, None, None)
-
-
-def test_roc_auc_has_the_variance_of_delong():
-    # As Sun and Xu (2014) give it, from mid-ranks: the variances of the shares of pairs that each row wins.
-    data = samples(3, size=60)
-    positive, negative = (data.filter(truth=side)["score"].to_numpy() for side in (True, False))
-    wins = (positive[:, None] > negative) + (positive[:, None] == negative) / 2
-    variance = wins.mean(1).var(ddof=1) / len(positive) + wins.mean(0).var(ddof=1) / len(negative)
-    found = fp.intervals(data, "roc_auc", "truth", "score")
-    assert found["standard_error"].item() == near(variance**0.5)
-
-
 def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
     # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95). Its squared error has the weight 4,
     # and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95 the weight 10.
@@ -185,16 +123,6 @@ def test_shares_have_the_interval_of_wilson(confidence):
         low, high = proportion_confint(part.sum(), whole.sum(), 1 - confidence, method="wilson")
         assert (row["low"], row["high"]) == (near(low), near(high)), row["metric"]
         assert row["value"] == near(part.sum() / whole.sum())
-
-
-def test_a_cluster_of_each_row_is_none():
-    data = samples(6).with_row_index("row")
-    names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2", "prevalence"]
-    clustered = fp.intervals(data, names, "truth", "score", cluster="row")
-    assert clustered["units"].to_list() == [30] * len(names)
-    # A share p of n has the D (1 - p) / n and -p / n, whose squares add up to p (1 - p) / n.
-    p, n = data["truth"].mean(), data.height
-    assert clustered.filter(metric="prevalence")["standard_error"].item() == near((p * (1 - p) / (n - 1)) ** 0.5)
 
 
 def test_clusters_of_a_share_that_is_a_quotient_of_sums():
@@ -365,31 +293,6 @@ def test_a_confidence_below_a_half_warns(confidence, meant):
         fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.68, 0.999999])
-def test_other_confidences_do_not_warn(confidence):
-    assert fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)["low"].item() is not None
-
-
-@pytest.mark.parametrize(
-    ("by", "cluster", "role"),
-    [
-        (None, "truth", "the label"),
-        ("q", pl.col("truth"), "the label"),
-        ("q", "score", "the score"),
-        ("q", "q", "a key of by"),
-        (["half", "q"], "half", "a key of by"),
-    ],
-)
-def test_a_cluster_is_a_column_of_its_own(by, cluster, role):
-    data = samples(2, groups=4)
-    data = data.with_columns(half=pl.col("q") % 2, user=pl.int_range(pl.len()) // 3, other=pl.col("score") * 2)
-    with pytest.raises(ValueError, match=rf"cluster: '\w+' is {role}; name the column that rows were drawn by"):
-        fp.intervals(data, "roc_auc", "truth", "score", by=by, cluster=cluster)
-    with pytest.raises(ValueError, match=rf"cluster: '\w+' is {role}; name the column that rows were drawn by"):
-        fp.compare(data, "roc_auc", "truth", ["score", "other"], by=by, cluster=cluster)
-    assert fp.intervals(data, "roc_auc", "truth", "score", by=by, cluster="user")["low"].null_count() == 0
-
-
 def test_groups_of_one_cluster_have_no_error():
     # Within a group the D add up to 0: of one cluster there is no error, and so none of the mean.
     data = samples(2, groups=4).with_columns(user=pl.col("q") % 2, part=pl.int_range(pl.len()) % 3)
@@ -446,32 +349,22 @@ def test_bounds_where_the_logit_overflows():
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
 
 
-@pytest.mark.slow
-def test_errors_of_clusters_may_differ_in_their_last_digits_alone():
-    # Random rows; docs/stability.md promises the values to 1e-12 for any order of rows, lazy or not.
-    rng = np.random.default_rng(5)
-    data = pl.DataFrame({"y": rng.random(200) < 0.4, "s": rng.normal(size=200).round(1), "t": rng.normal(size=200)})
-    data = data.with_columns(c=pl.Series(rng.integers(0, 30, 200)))
-    calls = [
-        lambda frame: frame.pr.intervals(["average_precision", "roc_auc", "f1@threshold=0"], "y", "s", cluster="c"),
-        lambda frame: frame.pr.compare(["average_precision", "roc_auc"], "y", ["s", "t"]),
-    ]
-    for call in calls:
-        expected = call(data)
-        for other in (data.lazy(), data.reverse(), data.sample(fraction=1, shuffle=True, seed=1).lazy()):
-            assert_frame_equal(call(other).lazy().collect(), expected, rel_tol=1e-12, abs_tol=1e-13)
-
-
-@pytest.mark.parametrize("function", ["intervals", "compare"])
-def test_groups_without_a_label_are_told_as_evaluate_tells_them(function):
-    rows = {"q": [1, 1, 2, 2, 3, 3], "y": [1, 0, 0, 1, None, None], "s": [2, 1, 2, 1, 2, 1], "t": [1, 2, 2, 1, 2, 1]}
-    with pytest.warns(fp.DataWarning, match="label"):
-        getattr(fp, function)(pl.DataFrame(rows), "dcg", "y", ["s", "t"], by="q", mean_over="q", unjudged="negative")
-
-
 def test_f1_of_clusters_has_the_error_of_its_influences():
     # F1 = 2 tp / (P + k) = 2/4. A row changes it by (2 t p - F1 (t + p)) / 4: by 1/4, -1/8, -1/8 and 0. With four
     # clusters the variance is 4/3 of the squares, (4/3) (1/16 + 2/64) = 1/8.
     frame = pl.DataFrame({"y": [1, 1, 0, 0], "s": [0.9, 0.2, 0.8, 0.1], "user": [1, 2, 3, 4]})
     table = fp.intervals(frame, "f1@threshold=0.5", "y", "s", cluster="user")
     assert table.select("value", "standard_error").row(0) == pytest.approx((0.5, 1 / 8**0.5))
+
+
+@pytest.mark.parametrize("cluster", ["truth", "score", "q"])
+def test_a_cluster_is_a_column_of_its_own(cluster):
+    with pytest.raises(ValueError, match=f"column '{cluster}' is given twice, to .*= and to cluster="):
+        fp.intervals(samples(2, groups=4), "roc_auc", "truth", "score", by="q", cluster=cluster)
+
+
+def test_clusters_without_a_positive_say_nothing_of_a_recall_of_1():
+    # Of 10 users, 3 have positives, all of which are found: the bound is that of 3.
+    data = pl.DataFrame({"y": [1] * 3 + [0] * 7, "s": [2] * 3 + [1] * 7, "user": range(10)})
+    found = fp.intervals(data, "recall@threshold=2", "y", "s", cluster="user")
+    assert found.select("value", "low", "units").row(0) == (1.0, near(0.025 ** (1 / 3)), 10)

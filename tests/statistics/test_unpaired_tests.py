@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from compare import near
+from compare import assert_same, near
 from scipy import stats
 from statsmodels.stats import proportion
 
@@ -73,7 +73,7 @@ def test_means_over_units_are_those_of_scipy():
     own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
     values = fp.evaluate(own, AP, "t", "s", by=["week", "user"])
     result = fp.compare(values, AP, by=["week", "user"], between="week")
-    assert result.equals(compared(own, by=["week", "user"], mean_over="user"))
+    assert_same(result, compared(own, by=["week", "user"], mean_over="user"))
     for row in result.iter_rows(named=True):
         a, b = (values.filter(week=row[side])[AP].drop_nulls().to_numpy() for side in ("baseline", "system"))
         expected = stats.ttest_ind(b, a, equal_var=False)

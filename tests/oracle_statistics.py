@@ -1,0 +1,651 @@
+"""Intervals, averaged curves and comparisons by their definitions in the docs, in exact fractions.
+
+A row is (truth, score), with a score of None where it is not retrieved; a larger score ranks first. A positive that is
+only known of is a row without a score. `interval_differences` and `comparison_differences` try random frames.
+"""
+
+import itertools
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from math import isclose, isnan, sqrt
+from typing import Any
+
+import polars as pl
+from scipy import optimize, special, stats
+
+import frame_pr as fp
+
+CONFIDENCES = [0.5, 0.68, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999]
+
+# Average precision, ROC AUC and the curve ---------------------------------------------------------------
+
+
+def counts_at(rows, score):
+    """The positives and the rows that have this score or a better one."""
+    retrieved = [truth for truth, s in rows if s is not None and s >= score]
+    return sum(retrieved), len(retrieved)
+
+
+def steps(rows):
+    """Of each score that retrieves a positive, from the best on: recall before it and with it, and precision."""
+    positives, before = sum(truth for truth, _ in rows), 0
+    for score in sorted({s for truth, s in rows if truth and s is not None}, reverse=True):
+        tp, k = counts_at(rows, score)
+        yield Fraction(before, positives), Fraction(tp, positives), Fraction(tp, k)
+        before = tp
+
+
+def average_precision(rows):
+    """The sum of the precisions at the positives, divided by the number of positives; None without any."""
+    if not any(truth for truth, _ in rows):
+        return None
+    return sum(((end - start) * precision for start, end, precision in steps(rows)), Fraction(0))
+
+
+def roc_auc(rows):
+    """The share of pairs of a positive and a negative in which the positive has the better score; ties are a half."""
+    low = min((s for _, s in rows if s is not None), default=0) - 1
+    sides = [[low if s is None else s for truth, s in rows if bool(truth) == side] for side in (True, False)]
+    pairs = [Fraction(2 * (p > n) + (p == n), 2) for p in sides[0] for n in sides[1]]
+    return sum(pairs, Fraction(0)) / len(pairs) if pairs else None
+
+
+def heights(rows, points, *, interpolated):
+    """The mean precision between two levels of recall; or the largest precision at a recall of a level or more."""
+    last, found = points - 1, list(steps(rows))
+    if interpolated:
+        return [
+            max((precision for _, end, precision in found if end >= Fraction(i, last)), default=Fraction(0))
+            for i in range(points)
+        ]
+    return [
+        sum(
+            (
+                max(Fraction(0), min(end, Fraction(i, last)) - max(start, Fraction(i - 1, last))) * precision * last
+                for start, end, precision in found
+            ),
+            Fraction(0),
+        )
+        for i in range(1, points)
+    ]
+
+
+# How much a value changes with the weight of a row ---------------------------------------------------------------
+
+
+def influences_on_average_precision(rows):
+    """By the quotient rule: AP is the sum of w tp / k over the positives, divided by that of their w."""
+    positives, value, found = sum(truth for truth, _ in rows), average_precision(rows), []
+    at = [(s, *counts_at(rows, s)) for truth, s in rows if truth and s is not None]
+    for truth, score in rows:
+        change = Fraction(0)
+        if score is not None:
+            change += sum((Fraction(truth * k - tp, k * k) for s, tp, k in at if score >= s), Fraction(0))
+            change += Fraction(*counts_at(rows, score)) if truth else 0
+        found.append((change - value * truth) / positives)
+    return found
+
+
+def influences_on_roc_auc(rows):
+    """The share of pairs that a row wins, less the share that all rows win, divided by the rows of its side."""
+    value, found = roc_auc(rows), []
+    for i, (truth, _) in enumerate(rows):
+        others = [row for j, row in enumerate(rows) if j == i or bool(row[0]) != bool(truth)]
+        side = sum(bool(t) == bool(truth) for t, _ in rows)
+        low = min((s for _, s in rows if s is not None), default=0) - 1
+        ranked = [(t, low if s is None else s) for t, s in others]
+        found.append((roc_auc(ranked) - value) / side)
+    return found
+
+
+# Intervals ---------------------------------------------------------------
+
+
+def t_quantile(confidence, df):
+    """Two-sided, of Student's t."""
+    return stats.t.isf((1 - confidence) / 2, df)
+
+
+def share_interval(value, error, df, confidence, sources=None):
+    """`expit(logit m -+ t e / (m (1 - m)))`; at 1 from (alpha/2)^(1/n), and at 0 its mirror image.
+
+    `sources`: n, the units that say something of a value of 0 or 1; by default df + 1.
+    """
+    if value is None or error is None or df < 1:
+        return None
+    least = ((1 - confidence) / 2) ** (1 / (sources or df + 1))
+    if value in (0, 1):
+        return (least, 1.0) if value == 1 else (0.0, 1 - least)
+    m = float(value)
+    reach = t_quantile(confidence, df) * error / (m * (1 - m))
+    return special.expit(special.logit(m) - reach), special.expit(special.logit(m) + reach)
+
+
+def mean_interval(values, confidence):
+    """Mean, bounds and standard error of shares, one for each unit; those without a value are left out."""
+    values = [value for value in values if value is not None]
+    n = len(values)
+    mean = sum(values, Fraction(0)) / n if n else None
+    error = sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n) if n > 1 else None
+    return mean, share_interval(mean, error, n - 1, confidence), error
+
+
+VALUES = {"average_precision": average_precision, "roc_auc": roc_auc}
+INFLUENCES = {"average_precision": influences_on_average_precision, "roc_auc": influences_on_roc_auc}
+
+
+def row_error(name, rows):
+    """Value, variance and degrees of freedom where the rows of a group were drawn one by one."""
+    value, positives = VALUES[name](rows), sum(truth for truth, _ in rows)
+    negatives = len(rows) - positives
+    fewer = min(positives, negatives)
+    if value is None or fewer < 2:
+        return value, None, fewer - 1
+    found = INFLUENCES[name](rows)
+    if name == "average_precision":
+        return value, Fraction(fewer, fewer - 1) * sum(d * d for d in found), fewer - 1
+    sides = [[d for d, (t, _) in zip(found, rows, strict=True) if bool(t) == side] for side in (True, False)]
+    return value, sum(Fraction(len(side), len(side) - 1) * sum(d * d for d in side) for side in sides), fewer - 1
+
+
+def row_interval(name, rows, confidence):
+    """Of one group."""
+    value, variance, df = row_error(name, rows)
+    error = None if variance is None else sqrt(variance)
+    interval = share_interval(value, error, df, confidence)
+    if name == "roc_auc" and interval is not None and value not in (0, Fraction(1, 2), 1):
+        interval = with_score_bound(float(value), interval, error, df, confidence, rows)
+    return value, interval, error
+
+
+def with_score_bound(value, interval, error, df, confidence, rows):
+    """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if that is further away.
+
+    V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's exponential model, with 10.
+    """
+    p = sum(truth for truth, _ in rows)
+    n = len(rows) - p
+
+    def distance(theta):
+        of_positives, of_negatives = 2 * theta**2 / (1 + theta) - theta**2, theta / (2 - theta) - theta**2
+        model = of_positives / p + of_negatives / n
+        variance = (df * error**2 + 10 * model) / (df + 10)
+        return (value - theta) ** 2 - t_quantile(confidence, df) ** 2 * variance
+
+    low, high = interval
+    if value > 0.5:
+        return min(low, optimize.brentq(distance, 0, value, xtol=1e-14) if distance(0) > 0 else 0.0), high
+    return low, max(high, optimize.brentq(distance, value, 1, xtol=1e-14) if distance(1) > 0 else 1.0)
+
+
+def fixed_groups_interval(name, groups, confidence):
+    """Of the mean over groups that are fixed: their errors, and their degrees of freedom, add up."""
+    parts = [part for part in (row_error(name, rows) for rows in groups) if part[0] is not None]
+    if not parts:
+        return None, None, None
+    value = sum((v for v, _, _ in parts), Fraction(0)) / len(parts)
+    if any(variance is None for _, variance, _ in parts):
+        return value, None, None
+    error = sqrt(sum(variance for _, variance, _ in parts)) / len(parts)
+    return value, share_interval(value, error, sum(df for _, _, df in parts), confidence), error
+
+
+def cluster_interval(name, rows, clusters, confidence):
+    """Of one group, of whose rows clusters were drawn."""
+    value, n = VALUES[name](rows), len(set(clusters))
+    if value is None or n < 2:
+        return value, None, None
+    sums = dict.fromkeys(clusters, Fraction(0))
+    for d, cluster in zip(INFLUENCES[name](rows), clusters, strict=True):
+        sums[cluster] += d
+    error = sqrt(Fraction(n, n - 1) * sum(d * d for d in sums.values()))
+    by_label = [{c for (t, _), c in zip(rows, clusters, strict=True) if bool(t) == side} for side in (True, False)]
+    return value, share_interval(value, error, n - 1, confidence, min(map(len, by_label)) or None), error
+
+
+def wilson_interval(part, whole, confidence):
+    """The score interval of a proportion: the p for which (part/whole - p)^2 = z^2 p (1 - p) / whole."""
+    if not whole:
+        return None
+    z = stats.norm.isf((1 - confidence) / 2)
+    share, a = part / whole, z * z / whole
+    root = sqrt(a * a + 4 * a * share * (1 - share))
+    return (2 * share + a - root) / (2 * (1 + a)), (2 * share + a + root) / (2 * (1 + a))
+
+
+def average_curve(groups, points, confidence, *, interpolated):
+    """Of each level: the mean over the groups that have positives, its band, the quartiles, and how many groups."""
+    curves = [heights(rows, points, interpolated=interpolated) for rows in groups if any(t for t, _ in rows)]
+    for at_level in zip(*curves, strict=True):
+        ordered = sorted(at_level)
+        quartiles = []
+        for share in (Fraction(1, 4), Fraction(3, 4)):
+            place = share * (len(ordered) - 1)
+            i = int(place)
+            after = ordered[min(i + 1, len(ordered) - 1)]
+            quartiles.append(ordered[i] + (after - ordered[i]) * (place - i))
+        mean, band, _ = mean_interval(at_level, confidence)
+        yield mean, band, *quartiles, len(ordered)
+
+
+def agree(number, expected):
+    """Whether a number is the expected one, to 1e-9; both may be missing."""
+    if number is None or expected is None:
+        return number is None and expected is None
+    return not isnan(number) and abs(number - float(expected)) < 1e-9
+
+
+# Random intervals and averaged curves ---------------------------------------------------------------
+
+PROPORTIONS = {
+    "precision": (lambda t, p: t and p, lambda t, p: p),
+    "recall": (lambda t, p: t and p, lambda t, p: t),
+    "fpr": (lambda t, p: not t and p, lambda t, p: not t),
+    "npv": (lambda t, p: not t and not p, lambda t, p: not p),
+    "accuracy": (lambda t, p: t == p, lambda t, p: True),
+}
+
+
+def random_frame(draw):
+    """A frame of a few groups, the arguments that it is asked with, and the rows of each group by system."""
+    systems = ["s0"] if draw.random() < 0.7 else ["s0", "s1"]
+    scores = draw.choice([range(1, 4), range(1, 7), range(50)])
+    names, data, missing = range(draw.randint(1, 7)), [], draw.choice([0, 0, 0.1, 0.5])
+    for name in names:
+        kind = draw.choice(["any", "any", "any", "no row", "negatives", "no positive", "perfect"])
+        for _ in range(draw.choice([1, 2, 4, 8, 14])):
+            truth = draw.random() < 0.4 and kind != "no positive"
+            row = {"q": name, "half": name % 2, "t": truth, "user": draw.randrange(4), "n": draw.randint(1, 3)}
+            for system in systems:
+                score = draw.choice(scores) + (100 * truth if kind == "perfect" else 0)
+                lost = kind == "no row" or (kind == "negatives" and truth) or draw.random() < missing
+                row[system] = None if lost else score
+            data.append(row)
+    schema = {"q": pl.Int64, "half": pl.Int64, "t": pl.Boolean, "user": pl.Int64, "n": pl.Int64}
+    frame = pl.DataFrame(data, schema=schema | dict.fromkeys(systems, pl.Int64))
+    options = {"unscored": "unretrieved"}
+    counts = draw.choice([None, None, "count", "weight"])
+    options |= {} if counts is None else {counts: "n"}
+    totals = draw.choice([None, None, "column", "frame"]) if counts != "weight" else None
+    more = {name: draw.randint(0, 3) for name in (*names, *((97, 98) if totals == "frame" else ()))}
+    present = {name: sum((r["n"] if counts else 1) * r["t"] for r in data if r["q"] == name) for name in more}
+    if totals == "column":
+        frame = frame.with_columns(P=pl.col("q").replace_strict({q: present[q] + more[q] for q in more}))
+        options["total_positives"] = "P"
+    elif totals == "frame":
+        known = {"q": list(more), "half": [q % 2 for q in more], "P": [present[q] + more[q] for q in more]}
+        options["total_positives"] = pl.DataFrame(known)
+    groups = {
+        system: {
+            q: [(r["t"], r[system]) for r in data if r["q"] == q for _ in range(r["n"] if counts else 1)]
+            + [(True, None)] * (more[q] if totals else 0)
+            for q in more
+        }
+        for system in systems
+    }
+    return frame, systems, options, groups, data
+
+
+def interval_differences(seed):
+    """How many groups were compared, and what differs."""
+    draw = random.Random(seed)
+    frame, systems, options, groups, data = random_frame(draw)
+    confidence, wrong = draw.choice(CONFIDENCES), []
+    score, given = systems if len(systems) > 1 else systems[0], frame.lazy() if draw.random() < 0.5 else frame
+
+    def read(result):
+        return result.lazy().collect()
+
+    def compare(where, row, expected):
+        value, sides, error = expected
+        low, high = (None, None) if sides is None else sides
+        numbers = [None if x is None or x != x else x for x in (row["value"], row["low"], row["high"])]
+        if not all(map(agree, numbers, (value, low, high))) or not agree(row["standard_error"], error):
+            wrong.append((seed, where, row, tuple(map(str, (value, low, high, error)))))
+        order = [0, numbers[1], numbers[0], numbers[2], 1]
+        if None not in order and order != sorted(order):
+            wrong.append((seed, where, "the bounds do not hold the value", row))
+
+    # Averaged curves, and means over groups.
+    points, interpolated = draw.choice([2, 3, 6, 11, 101]), draw.random() < 0.4
+    halves = [None] if draw.random() < 0.6 or isinstance(options.get("total_positives"), str) else [0, 1]
+    keys = {"by": "q"} if halves == [None] else {"by": ["half", "q"]}
+    shown = dict(options)
+    if halves == [None] and "total_positives" in options and not isinstance(options["total_positives"], str):
+        total = options["total_positives"]
+        shown["total_positives"] = total.drop("half")
+    curves = read(
+        fp.average_curve(
+            given,
+            "t",
+            score,
+            points=points,
+            interpolated=interpolated,
+            confidence=confidence,
+            mean_over="q",
+            **keys,
+            **shown,
+        )
+    )
+    names = ["average_precision", "roc_auc"]
+    means = read(fp.intervals(given, names, "t", score, mean_over="q", confidence=confidence, **keys, **shown))
+    curve_means = read(fp.evaluate(given, "average_precision", "t", score, mean_over="q", **keys, **shown))
+    for system in systems:
+        for half in halves:
+            rows = [r for q, r in groups[system].items() if half is None or q % 2 == half]
+            rows = [r for r in rows if r]
+            mine = [
+                table.filter(
+                    pl.lit(half is None) | (pl.col("half") == half if half is not None else pl.lit(True)),
+                    pl.col("system") == system if len(systems) > 1 else pl.lit(True),
+                )
+                for table in (curves, means, curve_means)
+            ]
+            expected = list(average_curve(rows, points, confidence, interpolated=interpolated))
+            if len(expected) != mine[0].height:
+                wrong.append((seed, "levels", len(expected), mine[0].height))
+            for row, (mean, band, lower, upper, n) in zip(mine[0].iter_rows(named=True), expected, strict=False):
+                low, high = band or (None, None)
+                number = {k: None if v is None or v != v else v for k, v in row.items() if k != "system"}
+                pairs = [(number["precision"], mean), (number["low"], low), (number["high"], high)]
+                pairs += [(number["lower_quartile"], lower), (number["upper_quartile"], upper), (row["groups"], n)]
+                if not all(agree(a, b) for a, b in pairs):
+                    wrong.append((seed, "curve", row, [str(b) for _, b in pairs]))
+                order = [0, number["low"], number["precision"], number["high"], 1]
+                if band and (None in order or order != sorted(order)):
+                    wrong.append((seed, "the band does not hold the mean", row))
+            if not interpolated and expected:
+                mean = mine[2]["mean_average_precision"].item()
+                if not agree(mine[0]["precision"].mean(), mean):
+                    wrong.append((seed, "area", mine[0]["precision"].mean(), mean))
+            for name in names if rows else ():
+                row = mine[1].filter(metric=name).row(0, named=True)
+                compare(("means", system, half, name), row, mean_interval([VALUES[name](r) for r in rows], confidence))
+    # Rows as the sample.
+    if "weight" in options:
+        return len(systems) * len(groups["s0"]), wrong
+    known = "total_positives" in options
+    names = names[:1] if known else names
+    each = read(fp.intervals(given, names, "t", score, by="q", confidence=confidence, **shown_for_q(options)))
+    fixed = read(
+        fp.intervals(
+            given,
+            names,
+            "t",
+            score,
+            by="q",
+            mean_over="q",
+            sampled="rows",
+            confidence=confidence,
+            **shown_for_q(options),
+        )
+    )
+    present = {r["q"] for r in data}
+    for system in systems:
+        of_system = [t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (each, fixed)]
+        for name in names:
+            for q in present:
+                row = of_system[0].filter(q=q, metric=name).row(0, named=True)
+                compare(("rows", system, q, name), row, row_interval(name, groups[system][q], confidence))
+            row = of_system[1].filter(metric=name).row(0, named=True)
+            rows = [groups[system][q] for q in present]
+            compare(("fixed", system, name), row, fixed_groups_interval(name, rows, confidence))
+    if known or "count" in options:
+        return len(systems) * len(groups["s0"]), wrong
+    users = read(fp.intervals(given, names, "t", score, by="q", cluster="user", confidence=confidence, **options))
+    threshold = draw.choice([0, 1, 2, 5, 120])
+    metrics = [f"{figure}@threshold={threshold}" for figure in PROPORTIONS]
+    shares = read(fp.intervals(given, metrics, "t", score, by="q", confidence=confidence, **options))
+    for system in systems:
+        of_system = [
+            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (users, shares)
+        ]
+        for q in present:
+            rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
+            for name in names:
+                row = of_system[0].filter(q=q, metric=name).row(0, named=True)
+                compare(("clusters", system, q, name), row, cluster_interval(name, rows, clusters, confidence))
+            for figure, (part, whole) in PROPORTIONS.items():
+                row = of_system[1].filter(q=q, metric=f"{figure}@threshold={threshold}").row(0, named=True)
+                cells = [(t, s is not None and s >= threshold) for t, s in rows]
+                among = [cell for cell in cells if whole(*cell)]
+                hits = sum(part(*cell) for cell in among)
+                value = hits / len(among) if among else None
+                sides = wilson_interval(hits, len(among), confidence) if len(rows) > 1 else None
+                error = (value * (1 - value) / len(among)) ** 0.5 if among else None
+                compare(("proportion", system, q, figure), row, (value, sides, error))
+    return len(systems) * len(groups["s0"]), wrong
+
+
+def shown_for_q(options):
+    """The options without the key `half` in a frame of totals."""
+    total = options.get("total_positives")
+    if total is None or isinstance(total, str):
+        return options
+    return options | {"total_positives": total.drop("half")}
+
+
+# Random comparisons ---------------------------------------------------------------
+
+
+def t_test(difference: Fraction, variance: Fraction, df: int, confidence: float) -> dict[str, float]:
+    """Bounds and p-value of a difference with this variance, by Student's t."""
+    error = float(variance) ** 0.5
+    reach = stats.t.ppf((1 + confidence) / 2, df) * error
+    return {
+        "low": float(difference) - reach,
+        "high": float(difference) + reach,
+        "p_value": 2 * stats.t.sf(abs(float(difference)) / error, df),
+    }
+
+
+def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, confidence: float) -> dict:
+    """What the docs say of two systems, of the values of either in each group."""
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    n, differences = len(both), [b - a for a, b in both]
+    row = dict.fromkeys(
+        ("value_baseline", "value_system", "difference", "low", "high", "p_value", "effect_size"), None
+    ) | {
+        "units_system": n,
+        "undefined": len(pairs) - n,
+        "wins": sum(d > 0 for d in differences),
+        "equal": sum(d == 0 for d in differences),
+        "losses": sum(d < 0 for d in differences),
+    }
+    if not n:
+        return row
+    mean = sum(differences) / n
+    row |= {
+        "value_baseline": sum(a for a, _ in both) / n,
+        "value_system": sum(b for _, b in both) / n,
+        "difference": mean,
+    }
+    if n == 1:
+        return row
+    variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+    if not variance:
+        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if mean else (0, 0, 1), strict=True))
+    row |= t_test(mean, variance / n, n - 1, confidence) | {"effect_size": float(mean) / float(variance) ** 0.5}
+    if test == "permutation":
+        ways = list(itertools.product((1, -1), repeat=n))
+        as_large = sum(abs(sum(s * d for s, d in zip(w, differences, strict=True))) >= abs(n * mean) for w in ways)
+        row["p_value"] = as_large / len(ways)
+    return row
+
+
+def random_values(rng: random.Random, cases: int, systems: str) -> dict[tuple[int, int, str], Fraction | None]:
+    """By case, group and system: few distinct values, of which some are null, and some keys are missing."""
+    values = {}
+    for case in range(cases):
+        unit = rng.choice([2, 3, 10, 12, 100])
+        for group, system in itertools.product(range(rng.randint(1, 8)), systems):
+            if rng.random() < 0.93:
+                value = Fraction(rng.randint(0, unit), unit)
+                values[case, group, system] = None if rng.random() < 0.05 else value
+    return values
+
+
+def adjusted(p_values: list[float], correction: str | None) -> list[float]:
+    """Holm: of the smallest p-values up to this one, the largest (m - j + 1) p_j.
+
+    Benjamini and Hochberg: of this one and the larger ones, the smallest m p_j / j.
+    """
+    m, ascending = len(p_values), sorted(p_values)
+    if correction == "holm":
+        return [max(min(1, (m - j) * q) for j, q in enumerate(ascending) if q <= p) for p in p_values]
+    if correction == "bh":
+        return [min(min(1, m * q / (j + 1)) for j, q in enumerate(ascending) if q >= p) for p in p_values]
+    return p_values
+
+
+def compared_groups(seed: int) -> tuple[int, list[Any]]:
+    """How many groups were compared, and what differs."""
+    rng = random.Random(seed)
+    test, systems = rng.choice(["t", "permutation"]), rng.choice(["ab", "abc", "abcd"])
+    confidence, baseline = rng.choice(CONFIDENCES), rng.choice([None, None, "b"])
+    correction = rng.choice(["holm", "bh", None])
+    values = random_values(rng, 12, systems)
+    # A scale of all values changes no test, but the differences.
+    scale = Fraction(2) ** rng.choice([0, 0, 0, -60, 200])
+    keys = [*values]
+    rng.shuffle(keys)
+    rows = [(*key, None if values[key] is None else float(values[key] * scale)) for key in keys]
+    schema = {"case": pl.Int64, "group": pl.Int64, "system": pl.String, "m": pl.Float64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    pairs = [*itertools.combinations(systems, 2)]
+    if baseline:
+        pairs = [(baseline, other) for other in systems if other != baseline]
+    table = fp.compare(
+        frame.lazy() if rng.random() < 0.5 else frame,
+        "m",
+        by=["case", "group"],
+        mean_over="group",
+        test=test,
+        baseline=baseline,
+        confidence=confidence,
+        correction=correction,
+    )
+    table = table.lazy().collect()
+    expected = {}
+    for case in sorted({case for case, _, _ in values}):
+        groups = sorted({group for number, group, _ in values if number == case})
+        for a, b in pairs:
+            paired = [(values.get((case, group, a)), values.get((case, group, b))) for group in groups]
+            expected[case, a, b] = of_groups(paired, test, confidence)
+    tested = [key for key, answer in expected.items() if answer["p_value"] is not None]
+    p_adjusted = adjusted([expected[key]["p_value"] for key in tested], correction)
+    for key, p in zip(tested, p_adjusted, strict=True):
+        expected[key] |= {"p_adjusted": p} if correction else {}
+    scaled = ("value_baseline", "value_system", "difference", "low", "high")
+    for answer in expected.values():
+        answer.update({name: float(answer[name]) * float(scale) for name in scaled if answer[name] is not None})
+    size = float(scale)
+    return len(expected), compared(table, ["case", "baseline", "system"], expected, seed, dict.fromkeys(scaled, size))
+
+
+def compared(
+    table: pl.DataFrame, keys: list[str], expected: dict[Any, dict[str, Any]], seed: int, sizes: dict[str, float]
+) -> list[Any]:
+    """What differs by more than 1e-9 of the number, or 1e-12 of the size of such numbers."""
+    if [*table.select(keys).rows()] != [*expected]:
+        return [(seed, "rows", table.select(keys).rows(), [*expected])]
+    wrong = []
+    for row, (key, answer) in zip(table.iter_rows(named=True), expected.items(), strict=True):
+        for name, exact in answer.items():
+            got = None if row[name] is None or row[name] != row[name] else row[name]
+            if got is None or exact is None:
+                same = got is None and exact is None
+            else:
+                same = isclose(got, float(exact), rel_tol=1e-9, abs_tol=1e-12 * sizes.get(name, 1))
+            if not same:
+                wrong.append((seed, key, name, got, exact))
+    return wrong
+
+
+def _right(rows):
+    return [bool(t) == (s >= 3) for t, s in rows]
+
+
+def accuracy(rows):
+    """The share of the rows whose label is whether the score is at least 3."""
+    return Fraction(sum(_right(rows)), len(rows))
+
+
+def influences_on_accuracy(rows):
+    """Of a share of n rows: (1 - share) / n or -share / n."""
+    return [(right - accuracy(rows)) / len(rows) for right in _right(rows)]
+
+
+COMPARED = {name: (VALUES[name], INFLUENCES[name]) for name in VALUES}
+COMPARED["accuracy@threshold=3"] = accuracy, influences_on_accuracy
+
+
+def of_rows(
+    name: str, truth: list[bool], scores: list[list[int]], clusters: list[int] | None, confidence: float
+) -> dict:
+    """What the docs say of two scores of the same rows; None where that is nothing."""
+    sides = [[*zip(truth, score, strict=True)] for score in scores]
+    (a, of_a), (b, of_b) = ((COMPARED[name][0](rows), COMPARED[name][1](rows)) for rows in sides)
+    d = [y - x for x, y in zip(of_a, of_b, strict=True)]
+    positives, n = sum(truth), len(truth)
+    fewer = min(positives, n - positives)
+    if clusters is not None:
+        sums = [sum((x for x, c in zip(d, clusters, strict=True) if c == one), Fraction()) for one in {*clusters}]
+        units, variance = len(sums), sum(x * x for x in sums)
+        factor = Fraction(units, units - 1) if units > 1 else None
+        variance = None if factor is None else variance * factor
+    elif name == "roc_auc":
+        units = fewer
+        variance = None
+        if fewer > 1:
+            of_positives = sum(x * x for x, t in zip(d, truth, strict=True) if t)
+            of_negatives = sum(x * x for x, t in zip(d, truth, strict=True) if not t)
+            variance = of_positives * positives / (positives - 1) + of_negatives * (n - positives) / (n - positives - 1)
+    else:
+        units = n if name.startswith("accuracy") else fewer
+        variance = sum(x * x for x in d) * units / (units - 1) if units > 1 else None
+    row = {"value_baseline": a, "value_system": b, "difference": b - a}
+    if variance is None:
+        return row | dict.fromkeys(("low", "high", "p_value"))
+    if not variance:
+        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if a != b else (0, 0, 1), strict=True))
+    return row | t_test(b - a, variance, units - 1, confidence)
+
+
+def random_rows(rng: random.Random, cases: int) -> Iterator[tuple[int, bool, int, int, int]]:
+    """Rows of a case, truth, two scores and a cluster, with both classes in each case."""
+    for case in range(cases):
+        levels = rng.choice([4, 6, 50])
+        for number in range(rng.randint(3, 12)):
+            truth = number == 0 or (number > 1 and rng.random() < 0.4)
+            yield case, truth, rng.randrange(levels), rng.randrange(levels) + truth, rng.randrange(4)
+
+
+def compared_rows(seed: int) -> tuple[int, list[Any]]:
+    """How many groups were compared, and what differs."""
+    rng = random.Random(seed)
+    rows, clusters, confidence = [*random_rows(rng, 12)], rng.random() < 0.5, rng.choice(CONFIDENCES)
+    frame = pl.DataFrame(rows, schema=["case", "t", "old", "new", "user"], orient="row")
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
+    table = fp.compare(
+        shuffled.lazy() if rng.random() < 0.5 else shuffled,
+        [*COMPARED],
+        "t",
+        ["old", "new"],
+        by="case",
+        sampled="rows",
+        cluster="user" if clusters else None,
+        confidence=confidence,
+    )
+    expected = {}
+    for case, group in itertools.groupby(rows, key=lambda row: row[0]):
+        _, truth, old, new, users = map(list, zip(*group, strict=True))
+        for name in COMPARED:
+            expected[case, name] = of_rows(name, truth, [old, new], users if clusters else None, confidence)
+    return len(expected), compared(table.lazy().collect(), ["case", "metric"], expected, seed, {})
+
+
+def comparison_differences(seed: int) -> tuple[int, list[Any]]:
+    """Of the comparisons of this number."""
+    return compared_groups(seed) if seed % 2 else compared_rows(seed)
