@@ -62,14 +62,19 @@ def _warn_of_classes(ranked: pl.DataFrame, name: str, request: Request) -> None:
 
 def _warn_of_ranks(ranked: pl.DataFrame, name: str, request: Request, keys: Sequence[str]) -> None:
     may_be_ranks = ranked["score"].dtype.is_integer() and ranked["score"].min() == 1 and not request.ascending
-    if not may_be_ranks or ranked.head(_FIRST).drop("hit").is_duplicated().any():
+    if not may_be_ranks or not ranked.height:
+        return
+    # Most whole numbers are no ranks in the first group already.
+    first = ranked.join(ranked.head(1), on=keys, how="semi", nulls_equal=True) if keys else ranked
+    if first["score"].max() != first.height:
         return
     value, rows, hit = pl.col("score"), pl.len(), pl.col("hit").fill_null(False)
     is_ranked = (value.min() == 1) & (value.max() == rows) & (value.n_unique() == rows)
     of_groups = ranked.group_by(keys or pl.lit(0)).agg(rows=rows, is_ranked=is_ranked)
     # Positives have small values: there are more of them at 1 than elsewhere, and their mean is below that of all rows.
     are_small = (hit.filter(value == 1).mean() > hit.mean()) & (value.filter(hit).mean() < value.mean())
-    if of_groups["is_ranked"].all() and (of_groups["rows"] > _SHORT).any() and ranked.select(are_small).item():
+    are_long = (of_groups["rows"] > _SHORT).any()
+    if are_long and of_groups["is_ranked"].all() and ranked.select(are_small).item():
         warn(
             f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have small ones; "
             "ascending=True ranks lower scores first"
@@ -115,7 +120,7 @@ def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
 
 
 def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
-    """Warn if the columns are those of a tally, `keys, truth, score, ..., count`, and the call does not use `count`."""
+    """Warn if a frame in memory has the columns of a tally, `keys, truth, score, ..., count`, and `count` is unused."""
     columns = [str(name) for name in kind.columns]
     if not may_be_tally(columns, request) or len({*columns}) < len(columns):
         return
@@ -124,20 +129,17 @@ def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
     if COUNT in used or end - place < 2 or not used.issuperset(columns[place:end]):
         return
     with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
-        _warn_of_counts(kind.read(columns[: end + 1]).collect(), columns[:end])
+        data = kind.read(columns[: end + 1]).collect()
+        counts = data[COUNT]
+        # The counts of a tally are Int64 and belong to different rows. If each is 1, they change nothing.
+        are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
+        if are_counts and not data.select(map(by_name, columns[:end])).is_duplicated().any():
+            warn(
+                "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
+                'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
+            )
 
 
 def _names(items: Sequence[Any]) -> set[str]:
     roots = (item.meta.root_names() if isinstance(item, pl.Expr) else [str(item)] for item in items)
     return {*chain.from_iterable(roots)}
-
-
-def _warn_of_counts(data: pl.DataFrame, columns: Sequence[str]) -> None:
-    counts = data[COUNT]
-    # The counts of a tally are Int64 and belong to different rows. If each is 1, they change nothing.
-    are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
-    if are_counts and not data.select(map(by_name, columns)).is_duplicated().any():
-        warn(
-            "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
-            'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
-        )
