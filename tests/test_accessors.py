@@ -1,6 +1,5 @@
 import copy
 import inspect
-import os
 import pickle
 import pydoc
 import re
@@ -62,13 +61,6 @@ def test_every_function_of_a_frame_is_a_method():
     assert set(METHODS) == {name for name in DRAWN_OR_COMPUTED if name != "partitioned"}
 
 
-def test_what_is_shown_of_frames_in_parts():
-    parts = fp.partitioned(DATA, progress=False)
-    sentence = "of a partitioned frame, with evaluate, report, tally and the functions of single metrics"
-    assert repr(parts) == f".pr {sentence}"
-    assert parts._repr_html_() == f"<p><code>.pr</code> {sentence}</p>"
-
-
 def test_help_begins_with_a_map():
     text = pydoc.render_doc(fp, renderer=pydoc.plaintext)
     first = text.partition("PACKAGE CONTENTS")[0]
@@ -99,11 +91,6 @@ def test_the_frame_comes_first_and_options_are_named(function):
     assert "Examples" in inspect.getdoc(getattr(fp, function))
 
 
-def test_functions_go_to_worker_processes():
-    for function in FUNCTIONS:
-        assert pickle.loads(pickle.dumps(getattr(fp, function))) is getattr(fp, function)
-
-
 def test_the_accessor_keeps_no_state():
     frame = DATA.to_pandas()
     before = frame.pr.evaluate("positives", "relevant", "score")["positives"].item()
@@ -118,21 +105,7 @@ def test_an_attribute_that_is_not_there():
             frame.pr.average_precison  # noqa: B018
 
 
-def test_a_misspelt_argument():
-    for frame in (DATA, DATA.to_pandas()):
-        with pytest.raises(TypeError, match=r"unexpected (keyword )?argument '?groups"):
-            frame.pr.average_precision("relevant", "score", groups="q")
-
-
 # lazy in, lazy out --------------------------------------------------------------------------------------------------
-
-
-OTHER_TYPES = (
-    (DATA, None),
-    (DATA.cast({"score": pl.Float32, "q": pl.Int8, "model": pl.Categorical}), "model"),
-    (DATA.cast({"score": pl.Int64, "q": pl.UInt64, "relevant": pl.Int8, "predicted": pl.Float64}), "q"),
-    (DATA.with_columns(pl.col("score").cast(pl.Decimal(12, 4)), q=pl.lit(None, dtype=pl.Date)), ["model", "q"]),
-)
 
 
 @pytest.mark.parametrize(
@@ -242,51 +215,9 @@ def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
     run(ORDERS[order], "-W", "error")
 
 
-@pytest.mark.slow
-def test_pandas_frames_have_the_accessor_in_spawned_processes_and_under_pytest(tmp_path):
-    (tmp_path / "test_it.py").write_text(
-        f"""
-import multiprocessing
-import frame_pr
-
-def of_frame(frame):
-    return frame.pr.roc_auc("relevant", "score")["roc_auc"].item()
-
-def test_it():
-    {CHECK.replace(chr(10), chr(10) + "    ")}
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.map(of_frame, [frame]) == [1.0]
-"""
-    )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
-    environment = os.environ | {"PYTHONPATH": str(Path(fp.__file__).parents[1])}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 # calls and copies -----------------------------------------------------------------------------------------------------
 
-MISSING = pl.DataFrame({"truth": [1, None], "score": [0.2, 0.1]})
 PAIR = pl.DataFrame({"truth": [1, 0], "score": [0.2, 0.1]})
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: fp.roc_auc([1, 0], [2, 1]), r"the frame comes first, .*; got \[1, 0\]: polars.DataFrame"),
-        (lambda: fp.roc_auc(MISSING["truth"], MISSING["score"]), "the frame comes first, .*; got a polars Series: "),
-        (lambda: fp.roc_auc(MISSING.to_pandas()["truth"], "score"), "the frame comes first, .*; got a pandas Series: "),
-        (lambda: fp.roc_auc(MISSING, score="score"), r"roc_auc\(\) missing 1 required positional argument: 'truth'"),
-        (
-            lambda: MISSING.pr.roc_auc("truth", "score", "q"),
-            "roc_auc takes truth, score by position; name the other arguments, as in by='q'",
-        ),
-        (lambda: MISSING.pr.roc_auc("truth", "score", truth="q"), "got multiple values for argument 'truth'"),
-    ],
-)  # fmt: skip
-def test_what_a_call_lacks(call, message):
-    with pytest.raises(TypeError, match=message):
-        call()
 
 
 def test_public_functions_are_pickled_and_keep_their_signatures():
@@ -330,6 +261,7 @@ def test_errors_are_plain_and_pickled(call):
     assert str(error) == str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_second_import_replaces_the_accessors_without_a_warning():
     code = (
         "import sys, pandas, polars as pl, frame_pr\n"

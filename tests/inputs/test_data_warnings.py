@@ -51,16 +51,6 @@ def test_predicted_classes_as_a_score(call):
     warns(ROWS, call, "score: column 'predicted' holds only the whole numbers 0 and 1")
 
 
-def test_predicted_classes_in_a_comparison():
-    two = ROWS.with_columns(other=1 - pl.col("predicted"))
-    warned = []
-    for keys in ({}, {"by": "q"}):
-        with pytest.warns(fp.DataWarning) as told:
-            result(two, lambda frame, keys=keys: fp.compare(frame, AP, "y", ["predicted", "other"], **keys))
-        warned.append([str(warning.message).partition(" holds")[0] for warning in told])
-    assert warned == [["score: column 'predicted'", "score: column 'other'"]] * 2
-
-
 @pytest.mark.parametrize(
     ("frame", "call"),
     [
@@ -92,12 +82,6 @@ def test_thresholds_on_another_scale(scale, threshold):
     warns(scaled, lambda frame: fp.report(frame, "y", "s", threshold=threshold), text)
 
 
-def test_a_threshold_on_another_scale_in_a_comparison():
-    two = ROWS.with_columns(other=pl.col("s") * 100)
-    text = "threshold: 50 is far from all scores of column 's'"
-    warns(two, lambda frame: fp.compare(frame, "recall@threshold=50", "y", ["s", "other"]), text)
-
-
 @pytest.mark.parametrize(
     ("scale", "threshold"),
     [
@@ -115,10 +99,6 @@ def test_a_threshold_on_another_scale_in_a_comparison():
 def test_thresholds_that_some_scores_may_reach(scale, threshold):
     scaled = ROWS.with_columns(s=(pl.col("s") * 0.5 + 0.4) * scale)
     result(scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold))
-
-
-def test_a_threshold_beyond_equal_scores():
-    result(ROWS.with_columns(s=0.5), lambda frame: fp.confusion(frame, "y", "s", threshold=50))
 
 
 TOTALS = ROWS.with_columns(N=pl.lit(20), P=pl.lit(10), doc=pl.col("s") * 10)
@@ -140,30 +120,6 @@ def test_options_that_change_nothing(option, call):
     warns(TOTALS, call, warning)
     # Nobody looks at what it holds, whatever a plan of polars happens to compute.
     warns(TOTALS.with_columns(N=pl.lit(-1), P=pl.lit(-1)), call, warning)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda frame: fp.evaluate(frame, [AP, "roc_auc"], "y", "s", total_rows="N"),  # one of them reads it
-        lambda frame: fp.evaluate(frame, ["fpr@threshold=0.5"], "y", "s", total_rows="N"),
-        lambda frame: fp.evaluate(frame, "precision@50%", "y", "s", total_rows="N"),
-        lambda frame: fp.report(frame, "y", "s", total_rows="N", total_positives="P"),
-        lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, total_rows="N"),
-        lambda frame: fp.curve(frame, "y", "s", total_rows="N"),
-        # The frame lacks 5 positives, so it lacks 5 rows.
-        lambda frame: fp.evaluate(frame, "rows", "y", "s", total_positives="P"),
-        lambda frame: fp.average_curve(frame, "y", "s", by="q", total_positives="P"),
-        # Means by rows or pairs depend on totals that the metric does not read.
-        lambda frame: fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", statistics="by_rows", total_rows="N"),
-        lambda frame: fp.evaluate(frame, AT, "y", "s", by="q", mean_over=True, statistics="by_pairs", total_rows="N"),
-        # Options of a whole evaluation, in a call that ranks nothing.
-        lambda frame: fp.evaluate(frame, [AT, "rows"], "y", "s", tie_break="doc"),
-        lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, ties="optimistic"),
-    ],
-)
-def test_options_that_something_depends_on(call):
-    result(TOTALS, call)
 
 
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
