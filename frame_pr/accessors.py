@@ -329,8 +329,8 @@ def partitioned(
         at the end, also after an error or Ctrl-C; SIGTERM and SIGKILL leave it. Default: the temporary directory of the
         system.
     progress : bool
-        Whether to print the number of parts and the disk space that they may need to standard error, and a progress bar
-        if tqdm is installed.
+        Whether to print the number of parts, the disk space that they may need, and the part that is computed, to
+        standard error.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def run(code: str, *options: str) -> None:
 
 def test_importing_the_package_imports_no_optional_library_and_no_engine():
     optional = {"pandas", "pyarrow", "numpy", "matplotlib", "altair", "sklearn", "pyspark", "dask", "distributed"}
-    optional |= {"duckdb", "great_tables", "IPython", "tqdm"}
+    optional |= {"duckdb", "great_tables", "IPython"}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
     call = "frame_pr.evaluate(polars.DataFrame({'t': [1, 0], 's': [2, 1]}), 'average_precision', 't', 's')"
     run(f"import sys, polars, frame_pr; {call}; assert 'pandas' not in sys.modules", "-W", "error")

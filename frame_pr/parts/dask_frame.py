@@ -15,7 +15,7 @@ from frame_pr.frames.arrow import from_pandas
 from frame_pr.frames.messages import shown
 from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
-from frame_pr.parts.score_ranges import OverRanges, range_numbering
+from frame_pr.parts.score_ranges import OverRanges, range_numbering, with_ranges
 
 try:
     import dask
@@ -60,10 +60,7 @@ class DaskFrame(Shuffled):
         meta = self._select(columns)._meta
         for column, dtype in meta.dtypes.items():
             if dtype == np.dtype(object):
-                raise TypeError(
-                    f"column {column!r} is object in Dask, which does not say what it holds: give it a type, "
-                    "such as 'string' or one of Arrow's"
-                )
+                raise TypeError(f"column {column!r} is object in Dask, which may hold anything: give it a dtype")
         return _to_polars(meta)
 
     def map_parts(
@@ -92,7 +89,7 @@ class DaskFrame(Shuffled):
         sample = _collected(self._select(query.scores), sample_rows, empty.select(pl.col(query.score).alias("0")))
         number = range_numbering(query, sample, frame.npartitions)
         ranged = _shuffled(frame, empty.width, number).persist()
-        yield lambda function: _collected(ranged, partial(_with_ranges, number=number, function=function), empty)
+        yield lambda function: _collected(ranged, partial(with_ranges, number=number, function=function), empty)
 
     def union(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """Concatenate both."""
@@ -124,10 +121,9 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
 def _collected(frame: DataFrame, function: Part, empty: pl.DataFrame) -> pl.DataFrame:
     """Apply a function to each part and concatenate the results."""
     apply = dask.delayed(_on_polars)
-    results: tuple[pl.DataFrame, ...] = dask.compute(
-        *(apply(function, frame._meta, part) for part in frame.to_delayed())
-    )
-    return pl.concat([function(empty), *results])
+    results = dask.compute(*(apply(function, frame._meta, part) for part in frame.to_delayed()))
+    tables: list[pl.DataFrame] = [function(empty), *results]
+    return pl.concat(tables)
 
 
 # functions that run on each part --------------------------------------------------------------------------------------
@@ -150,11 +146,10 @@ def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
     parts = [pickle.loads(rows) for rows in pieces["rows"]]
     if not parts:
         return meta
-    categorical = [column for column, dtype in meta.dtypes.items() if dtype == "category"]
     # Categories of several dtypes cannot be concatenated, such as those of a part where all values are missing.
+    categorical = [column for column, dtype in meta.dtypes.items() if dtype == "category"]
     mixed = [column for column in categorical if len({part[column].cat.categories.dtype for part in parts}) > 1]
-    parts = [part.astype(dict.fromkeys(mixed, object)) for part in parts]
-    joined: pd.DataFrame = concat(parts)
+    joined: pd.DataFrame = concat([part.astype(dict.fromkeys(mixed, object)) for part in parts])
     return joined.astype(dict.fromkeys(mixed, "category"))
 
 
@@ -196,13 +191,8 @@ def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.Dat
     return in_part(function, _to_polars(_typed(part, meta)))
 
 
-def _with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
-    return function(part.hstack(number(part)))
-
-
 def _apply(function: Part, keys: Sequence[str], meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
-    part = _typed(part, meta)
-    return _with_keys(_on_polars(function, meta, part), keys, part)
+    return _with_keys(_on_polars(function, meta, part), keys, _typed(part, meta))
 
 
 def _append(function: Part, used: list[Any], columns: list[Any], part: pd.DataFrame) -> pd.DataFrame:
@@ -229,9 +219,8 @@ def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
 
 
 def _dtype(dtype: pl.DataType) -> Any:
-    if dtype.is_decimal() or not (dtype.is_numeric() or dtype in (pl.Boolean, pl.String)):
-        return pd.ArrowDtype(pl.Series(dtype=dtype).to_arrow().type)
-    if dtype == pl.String:
-        return "string[pyarrow]"
-    # pandas spells its nullable integers as polars does.
-    return str(dtype).lower() if dtype.is_float() or dtype == pl.Boolean else str(dtype)
+    if dtype.is_integer():
+        return str(dtype)  # pandas spells its nullable integers as polars does.
+    if dtype.is_float() or dtype == pl.String:
+        return {pl.String: "string[pyarrow]", pl.Float32: "float32"}.get(dtype.base_type(), "float64")
+    return pd.ArrowDtype(pl.Series(dtype=dtype).to_arrow().type)

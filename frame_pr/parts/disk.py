@@ -8,8 +8,8 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arrow import stream_of
+from frame_pr.frames.arrow import StreamAccess, stream_of
 from frame_pr.frames.columns import by_name, expanded, needed
 from frame_pr.frames.kinds import kind_of, refuse_no_rows
 from frame_pr.frames.messages import first_line, shown
@@ -53,7 +53,9 @@ class DiskFrame(Distributed):
     directory: str | Path | None = None
     progress: bool = False
     stream: Any = None
-    """A stream of Arrow, which each call writes to files first."""
+    """A stream of Arrow, which each call writes to a file first."""
+    access: StreamAccess | None = None
+    """How to read the stream; None for a frame."""
     expressions: Mapping[str, pl.Expr] = field(default_factory=dict)
     """Columns that a call adds to those of the frame."""
 
@@ -65,21 +67,17 @@ class DiskFrame(Distributed):
         cls, frame: Any, budget: int, partitions: int | None, directory: str | Path | None, progress: bool
     ) -> DiskFrame:
         """Return the parts of a polars frame or of a stream."""
-        stream = None
         if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-            rows = frame
-        else:
+            return cls(frame, budget, partitions, directory, progress)
+        if (access := stream_of(frame)) is None:
             import pyarrow as pa
 
-            stream = frame if stream_of(frame) else pa.RecordBatchReader.from_stream(frame)
-            access = stream_of(stream)
-            assert access is not None
-            rows = pl.DataFrame(access.empty(stream))
-        return cls(rows, budget, partitions, directory, progress, stream)
+            return cls.of(pa.RecordBatchReader.from_stream(frame), budget, partitions, directory, progress)
+        return cls(pl.DataFrame(access.empty(frame)), budget, partitions, directory, progress, frame, access)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy or a pickle. A stream has none, because it is read once."""
-        if self.stream is not None:
+        if self.access is not None:
             raise TypeError(
                 f"partitioned of a {type(self.stream).__name__} cannot be copied or pickled, because a stream is read "
                 "once: give a LazyFrame, such as polars.scan_parquet(...)"
@@ -131,9 +129,7 @@ class DiskFrame(Distributed):
 
     def union(self, groups: pl.DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         """Concatenate both."""
-        return pl.concat(
-            [groups.with_columns(pl.lit(False).alias(OTHER)), others.with_columns(pl.lit(True).alias(OTHER))]
-        )
+        return pl.concat([groups.with_columns(**{OTHER: False}), others.with_columns(**{OTHER: True})])
 
     def _map(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, query: PartQuery | None = None
@@ -142,9 +138,8 @@ class DiskFrame(Distributed):
         with self._rows(columns) as frame:
             rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
             # Parts differ in size.
-            most = (
-                math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_PER_ROW + width)
-            )
+            fits = self.budget // (_BYTES_PER_ROW + width)
+            most = math.ceil(1.5 * rows / self.partitions) if self.partitions else fits
             partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
             if partitions <= 1 or not rows:
                 whole = frame.collect()
@@ -158,7 +153,9 @@ class DiskFrame(Distributed):
                 if keys:
                     parts = _write_parts(frame, pl.struct(places(keys)).hash() % partitions, folder)
                 _refuse_label(parts, query)
-                for part in _with_bar(parts, self.progress):
+                for number, part in enumerate(parts, 1):
+                    if self.progress:
+                        print(f"\rframe_pr: part {number} of {len(parts)}", end="", file=sys.stderr, flush=True)
                     height = _height(part)
                     if height <= most or query is None:
                         tables.append(in_part(function, part.collect()))
@@ -169,15 +166,14 @@ class DiskFrame(Distributed):
     @contextmanager
     def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
         """Yield these columns, named by their places. Write a stream to files first, only the columns that it needs."""
-        if self.stream is None:
+        if self.access is None:
             yield in_places(self._with_expressions(self.frame), columns)
             return
         names = needed(self.frame, [self.expressions.get(column, by_name(column)) for column in columns])
-        access = stream_of(self.stream)
-        assert access is not None
+        batches = self.access.batches(self.access.project(self.stream, names))
         with part_folder(self.directory) as folder:
             file = folder / "rows.arrow"
-            if not _write_stream(access.batches(access.project(self.stream, names)), file, type(self.stream).__name__):
+            if not _write_stream(batches, file, type(self.stream).__name__):
                 refuse_no_rows(self.stream)
             yield in_places(self._with_expressions(pl.scan_ipc(file)), columns)
 
@@ -299,16 +295,6 @@ def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
             text = f"no parts can be written ({first_line(error)}): directory= takes another one"
             raise OSError(int(code[1]), text, str(folder)) from None
         raise
-
-
-def _with_bar(parts: list[pl.LazyFrame], progress: bool) -> Iterable[pl.LazyFrame]:
-    """Show a progress bar of the parts, if tqdm is installed."""
-    bar: Iterable[pl.LazyFrame] = parts
-    with suppress(ImportError):
-        from tqdm import tqdm
-
-        bar = tqdm(parts, unit=" parts", delay=2, disable=not progress)
-    return bar
 
 
 def _height(frame: pl.LazyFrame) -> int:

@@ -18,10 +18,7 @@ from frame_pr.inputs.keys import Groups, number_groups
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
-from frame_pr.inputs.weights import (
-    CUMULATIVE_COUNTS,
-    UNJUDGED,
-)
+from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
@@ -60,6 +57,11 @@ def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: 
     return part.select(range_of(score, edges, ascending=ascending))
 
 
+def with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
+    """Apply a function to a part and its column `RANGE`."""
+    return function(part.hstack(number(part)))
+
+
 def refuse_whole_group(call: PartQuery) -> None:
     """Refuse options that need all ranges of a group together: the best order of gains, and weights by prevalence."""
     if call.request.unjudged == "trec_eval":
@@ -78,9 +80,9 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
     `RANGE`. It is called two or three times.
     """
-    plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
-    fractional = call.rows_of(empty, call.keys, {})[0].weights.fractional
-    starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=fractional)
+    no_rows, _ = call.rows_of(empty, call.keys, {})
+    plan = plan_for(no_rows, call.names, call.undefined)
+    starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional)
     if starts.is_empty():
         return call.of_groups(empty)
     context: dict[str, Any] = {"call": call, "starts": starts}

@@ -163,7 +163,8 @@ def _mapped(
 
 def _collected(frame: DataFrame, keys: Sequence[int] | None, function: Part, empty: pl.DataFrame) -> pl.DataFrame:
     """Apply a function to each part and collect the results, which may have types that Spark lacks."""
-    packed = _mapped(frame, keys, partial(_packed, function, empty.columns), [StructField("part", BinaryType())])
+    to_part = partial(_apply, partial(_serialized, function=function), empty, 0, [pa.binary()])
+    packed = _mapped(frame, keys, to_part, [StructField("part", BinaryType())])
     return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.part)) for row in packed.collect())])
 
 
@@ -192,10 +193,8 @@ def _append(function: Part, used: Sequence[int], new_types: list[pa.DataType], b
         yield from _batches([*table.columns, *new], [*table.schema.types, *new_types])
 
 
-def _packed(function: Part, names: list[str], batches: Batches) -> Batches:
-    if (table := _table(batches)) is not None:
-        part = pl.DataFrame(table.rename_columns(names))
-        yield from _batches([pa.array([in_part(function, part).serialize()], pa.binary())], [pa.binary()])
+def _serialized(part: pl.DataFrame, function: Part) -> pl.DataFrame:
+    return pl.DataFrame({"part": [function(part).serialize()]})
 
 
 def _batches(columns: Sequence[Any], types: Sequence[pa.DataType]) -> Batches:
