@@ -50,7 +50,7 @@ if "matplotlib" in wanted:
     axes.figure.savefig("curves.png")
 else:
     said = message(lambda: run.pr.plot("relevant", "score"), ImportError)
-    assert 'pip install "frame-pr[plot]"' in said, said
+    assert 'pip install "frame_pr[plot]"' in said, said
 for engine, library in (("frame_pr.spark", "pyspark"), ("frame_pr.dask", "dask")):
     if library in wanted:
         __import__(engine)

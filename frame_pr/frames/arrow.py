@@ -138,7 +138,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         if sys.modules.get("pyarrow") is None and find_spec("pyarrow") is None:
-            raise ImportError("pandas frames need pyarrow: python -m pip install 'frame-pr[pandas]'")
+            raise ImportError("pandas frames need pyarrow: python -m pip install 'frame_pr[pandas]'")
         super().__init__(frame, list(frame.columns), len(frame))
         self.coded: dict[str, _Coded] = {}
         """The columns whose values polars would change, together with those of other frames."""

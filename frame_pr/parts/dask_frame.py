@@ -26,7 +26,7 @@ try:
     from dask.dataframe import DataFrame
     from dask.dataframe.dispatch import concat
 except ImportError as error:
-    raise ImportError('frame_pr.dask needs dask: pip install "frame-pr[dask]"') from error
+    raise ImportError('frame_pr.dask needs dask: pip install "frame_pr[dask]"') from error
 
 # Rows travel as bytes: the shuffles of Dask change some dtypes, and fail for others, such as Arrow categories.
 _PIECES = pd.DataFrame(

@@ -23,7 +23,7 @@ try:
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import BinaryType, DataType, StructField, StructType
 except ImportError as error:
-    raise ImportError('frame_pr.spark needs pyspark and pyarrow: pip install "frame-pr[spark]"') from error
+    raise ImportError('frame_pr.spark needs pyspark and pyarrow: pip install "frame_pr[spark]"') from error
 
 Batches = Iterator[pa.RecordBatch]
 _REFUSED = {

@@ -197,7 +197,7 @@ def test_modules_that_are_missing_or_not_imported():
     said = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout.splitlines()
     assert said[0].endswith("DataFrame: import frame_pr.spark first, then call this again")
     assert said[1].endswith("DataFrame: import frame_pr.dask first, then call this again")
-    assert said[2].endswith('pip install "frame-pr[dask]"')
+    assert said[2].endswith('pip install "frame_pr[dask]"')
 
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "spark-dask.md").read_text(encoding="utf-8")
