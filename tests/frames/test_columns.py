@@ -1,6 +1,5 @@
 """A caller's name is a name, in every role: no pattern of polars, and none of our own names."""
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import polars.selectors as cs
@@ -23,24 +22,6 @@ def scored(**more):
     return pl.DataFrame(columns | more)
 
 
-def test_truths(odd):
-    # Of the positives b and d, at ranks 1 and 3: (1/1 + 2/3) / 2.
-    data = scored(**{odd: [0, 1, 0, 1]})
-    assert fp.average_precision(data, odd, "s").item() == pytest.approx(5 / 6)
-
-
-def test_scores(odd):
-    data = scored(**{odd: [4.0, 3.0, 2.0, 1.0]})
-    assert fp.average_precision(data, "y", odd).item() == pytest.approx(5 / 6)
-    both = fp.average_precision(data, "y", ["s", odd])
-    assert both.rows() == [("s", 0.5), (odd, pytest.approx(5 / 6))]
-
-
-def test_predictions(odd):
-    result = fp.confusion(scored(**{odd: [1, 1, 1, 0]}), "y", prediction=odd)
-    assert result.select("tp", "fp", "fn", "tn").row(0) == (2, 1, 0, 1)
-
-
 def test_weights_and_tie_breaks(odd):
     # Of weights 0, 0, 1, 1: c alone, and d before it.
     weighted = scored(**{odd: [0, 0, 1, 1]})
@@ -60,27 +41,6 @@ def test_known_totals(odd):
     known = pl.DataFrame({"g": ["u", "v"], odd: [5, 6]})
     result = fp.evaluate(data, "positives", "y", "s", by="g", total_positives=known)
     assert result.rows() == [("u", 5), ("v", 6)]
-
-
-def test_keys(odd):
-    data = scored(**{odd: [1, 1, 2, 2]})
-    by_one = fp.evaluate(data, "rows", "y", "s", by=odd)
-    assert list(by_one.collect_schema() if isinstance(by_one, pl.LazyFrame) else by_one.columns) == [odd, "rows"]
-    assert by_one.rows() == [(1, 2), (2, 2)]
-    by_both = fp.evaluate(data, "rows", "y", "s", by=[odd, "g"], mean_over="g")
-    assert by_both.rows() == [(1, 2, 1.0), (2, 2, 1.0)]
-    over = fp.evaluate(data, "rows", "y", "s", by=[odd, "g"], mean_over=[odd])
-    assert over.to_dict(as_series=False) == {"g": ["u", "v"], "groups": [2, 2], "mean_rows": [1.0, 1.0]}
-    curve = fp.curve(data, "y", "s", by=odd)
-    assert curve.select(pl.nth(0), "k").rows() == [(1, 1), (1, 2), (2, 1), (2, 2)]
-
-
-@pytest.mark.parametrize("name", [*PATTERNS, "row", "group", "by0", "0", "truth"])
-def test_carried_columns(name):
-    data = scored(**{name: ["a", "b", "c", "d"]})
-    for result in (fp.with_metrics(data, "rows", "y", "s", by="g"), fp.with_curve(data, "y", "s")):
-        # pandas reads it back: to polars, a column without a name is one that was not named.
-        assert result.rename({"column_3": ""}, strict=False).select(cs.by_name(data.columns)).equals(data)
 
 
 def test_expressions(odd):
@@ -119,22 +79,6 @@ def test_runs_and_judgments(name):
         match=r"in the judgments, 2 values of \(.*, d\) stand in more than one row, such as \(1, 'b'\) 2",
     ):
         fp.join_judgments(run, twice, on=[name, "d"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["*", "_one"])
-def test_plots_of_groups(name):
-    pytest.importorskip("matplotlib").use("agg")
-    import matplotlib.pyplot as plt
-
-    curve = fp.curve(scored(**{name: [1, 1, 2, 2]}), "y", "s", by=name)
-    plain = curve.rename({name: "key"})
-    for given in ({}, {"facet": True}):
-        drawn = [fp.plot(frame, **given) for frame in (curve, plain)]
-        lines, expected = ([line.get_xydata().tolist() for ax in np.ravel(one) for line in ax.lines] for one in drawn)
-        assert lines == expected
-        assert lines
-    plt.close("all")
 
 
 def test_names_that_are_no_texts():
