@@ -38,7 +38,7 @@ FAST = (*TESTS, "tests", "README.md", "-m", "not slow")
 GENERATED = (
     "docs/metrics.py",
     "docs/policies.py",
-    "tests/public_surface.py",
+    "docs/public_surface.py",
 )
 """The scripts that write pages and snapshots from the code."""
 COMMANDS: dict[str, Callable[..., None]] = {}
@@ -167,7 +167,7 @@ def docs() -> None:
 
 def generated_texts() -> dict[Path, bytes]:
     """The files that `generate` may rewrite."""
-    places = ("*.md", "*.cff", "docs/**/*.md", "docs/**/*.svg", "examples/*.ipynb", "frame_pr/**/*.py", "tests/*.txt")
+    places = ("*.md", "*.cff", "docs/**/*.md", "docs/**/*.svg", "examples/*.ipynb", "frame_pr/**/*.py", "docs/*.txt")
     return {path: path.read_bytes() for place in places for path in ROOT.glob(place) if "_build" not in path.parts}
 
 

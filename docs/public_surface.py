@@ -1,16 +1,19 @@
-"""Write tests/public_surface.txt, the public names as they are: `python tests/public_surface.py`.
+"""Write docs/public_surface.txt, the public names as they are: `python docs/public_surface.py`.
 
-docs/stability.md promises them. A test compares the file with the package, so that a change of them is deliberate.
+The page on stability promises them. A test compares the file with the package, so that a change of them is deliberate.
 """
 
 import inspect
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import polars as pl
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from names import CALL_IDS, CALLS, GOOD, call
 
 import frame_pr as fp
@@ -52,7 +55,7 @@ def read(text: str, reader: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
 
 
 def lines() -> Iterator[str]:
-    yield "# The public surface: python tests/public_surface.py writes this file, see docs/stability.md."
+    yield "# The public surface: python docs/public_surface.py writes this file, see docs/stability.md."
     yield from headed("Names", (f"{name}{described(getattr(fp, name))}" for name in fp.__all__))
     yield from headed("Methods of frames, each the function of that name", sorted(methods(fp.PR)))
     expressions = methods(fp.ExprPR).items()
