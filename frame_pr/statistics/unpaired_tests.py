@@ -60,7 +60,7 @@ def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]
     between, mean_over, sampled = options.between, options.mean_over, options.sampled
     has_units, kind = has_unit_values(frame, truth, score), kind_of(frame)
     kind.refuse_missing([column_name("between", between)], "between")
-    compared = _Between(between, options.baseline, kind.categories(str(between)))
+    compared = _Between(between, options.baseline, options.systems or kind.categories(str(between)))
     systems = [] if score is None else listed("score", score)
     roles = [("between", between), ("truth", truth), *(("score", column) for column in systems), ("cluster", cluster)]
     refuse_repeats((role, column) for role, column in roles if column is not None)

@@ -81,15 +81,6 @@ def test_groups_without_positives_and_a_single_one():
     assert none.height == 0
 
 
-def test_the_plot_draws_the_table():
-    pytest.importorskip("matplotlib")
-    data = runs(5)
-    axes = data.pr.plot("t", "s0", by="q", average=True)
-    drawn = max((line.get_ydata() for line in axes.get_lines()), key=len)
-    table = data.pr.average_curve("t", "s0", by="q")
-    assert set(np.round(drawn, 12)) >= set(table["precision"].round(12))
-
-
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
@@ -150,14 +141,6 @@ def test_a_perfect_mean_has_one_band():
         assert found.select(columns).unique().rows() == [(1.0, near(0.025**0.5), 1.0, 1.0, 1.0)]
 
 
-@pytest.mark.parametrize("points", [10_002, 10**9])
-def test_levels_have_a_limit(points):
-    with pytest.raises(ValueError, match=f"points: {points} levels of recall are more than 10001; use fewer"):
-        fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=points)
-    most = fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=10_001)
-    assert most.height == 10_000
-
-
 @pytest.mark.parametrize("interpolated", [False, True])
 def test_weights_that_are_no_integers(interpolated):
     # Sums of tenths miss the levels of recall by their last bits.
@@ -169,55 +152,3 @@ def test_weights_that_are_no_integers(interpolated):
     mean = fp.evaluate(data, name, "t", "s0", mean_over="q", **options)
     assert found["precision"].mean() == near(mean[f"mean_{name}"].item())
     assert found["groups"].unique().to_list() == [mean["groups"].item()]
-
-
-@pytest.mark.parametrize("lost", ["unscored", "positives"])
-def test_the_legend_counts_the_groups_of_evaluate(lost):
-    pytest.importorskip("matplotlib")
-    rng = np.random.default_rng(3)
-    columns = {"q": np.repeat(["a", "b", "c"], 30), "t": rng.random(90) < 0.3, "s": rng.normal(size=90).round(1)}
-    data = pl.DataFrame(columns)
-    if lost == "unscored":
-        data = data.with_columns(s=pl.when(pl.col("q") != "b").then("s"))
-        options = {"unscored": "unretrieved"}
-    else:
-        # b has only negatives, and d no row.
-        data = data.with_columns(t=pl.col("t") & (pl.col("q") != "b"))
-        options = {"total_positives": pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]})}
-    names = ["average_precision", "recall@5"]
-    mean = fp.evaluate(data, names, "t", "s", by="q", mean_over="q", **options)
-    given = {"by": "q", "average": True, **options}
-    axes = fp.plot(data, "t", "s", **given)
-    (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
-    assert label == f"s (mean AP = {mean['mean_average_precision'].item():.2f}, {mean['groups'].item()} groups)"
-    at_ranks = fp.plot(data, "t", "s", x="k", y="recall", **given)
-    (label, *_) = (text.get_text() for text in at_ranks.get_legend().get_texts())
-    assert label == f"s ({mean['groups'].item()} groups)"
-    drawn = {x: y for line in at_ranks.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
-    assert drawn[5] == near(mean["mean_recall@5"].item())
-
-
-def test_a_mean_of_lifts_at_ranks_may_be_above_1():
-    # Each first row is a hit, of which 1 in 2 and 1 in 3 rows are: (2 + 3) / 2.
-    pytest.importorskip("matplotlib")
-    data = pl.DataFrame({"q": [1, 1, 2, 2, 2], "t": [1, 0, 1, 0, 0], "s": [2, 1, 3, 2, 1]})
-    axes = data.pr.plot("t", "s", by="q", average=True, x="k", y="lift")
-    (line,) = (line for line in axes.get_lines() if line.get_label() == "s (2 groups)")
-    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True))[1] == near(2.5)
-
-
-@pytest.mark.parametrize("x", ["recall", "k"])
-def test_an_average_of_groups_that_retrieved_nothing(x):
-    pytest.importorskip("matplotlib")
-    data = runs(7).with_columns(s0=pl.lit(None, dtype=pl.Float64)).filter(pl.col("q") < 4)
-    axes = data.pr.plot("t", "s0", by="q", average=True, x=x, unscored="unretrieved")
-    (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
-    assert label == ("s0 (4 groups)" if x == "k" else "s0 (mean AP = 0.00, 4 groups)")
-
-
-def test_an_average_of_a_stream():
-    # A reader of Arrow gives its rows once.
-    pytest.importorskip("matplotlib")
-    rows = pytest.importorskip("pyarrow").Table.from_pydict(runs(8).to_dict(as_series=False)).to_reader()
-    axes = fp.plot(rows, "t", "s0", by="q", average=True)
-    assert axes.get_legend().get_texts()[0].get_text().startswith("s0 (mean AP = ")

@@ -1,23 +1,16 @@
-from dataclasses import replace
 from functools import cache
-from itertools import product
 from statistics import NormalDist
 
 import numpy as np
 import polars as pl
 import pytest
 from compare import assert_same, near
-from names import NAMES
 from samples import TEN
 from scipy import stats
 
 import frame_pr as fp
-from frame_pr.inputs.policies import TIES
-from frame_pr.inputs.request import request_of
-from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.names import metric
 from frame_pr.statistics import bootstrap
-from frame_pr.statistics.bootstrap import Draws, Sampler, bias_corrected, replicates_of
+from frame_pr.statistics.bootstrap import Sampler, bias_corrected
 
 
 def sample(rows=60, groups=3, seed=0):
@@ -70,22 +63,12 @@ def test_counts_depend_on_seed_stream_and_units_alone():
 def test_the_standard_error_is_that_of_all_samples():
     # Of 5 rows there are 5^5 = 3125 ordered samples, each as likely as the others.
     rows = [(1, 5), (0, 4), (1, 3), (0, 2), (1, 2)]
-    values = []
-    for drawn in product(range(5), repeat=5):
-        truth, score = zip(*(rows[i] for i in drawn), strict=True)
-        values.append((sum(truth) / 5, sum(t for t, s in rows_at(truth, score, 3))))
-    shares, hits = np.array(values).T
     data = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
     given = {"method": "bootstrap", "repeats": 20_000}
     found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given)
     # Of binomial counts: sqrt(.6 .4 / 5), and of 5 rows, each of the two hits with 2/5: sqrt(5 .4 .6).
-    assert (shares.std(), hits.std()) == (near(0.048**0.5), near(1.2**0.5))
     for error, exact in zip(found["standard_error"], (0.048**0.5, 1.2**0.5), strict=True):
         assert abs(error / exact - 1) < 0.02
-
-
-def rows_at(truth, score, threshold):
-    return [(t, s) for t, s in zip(truth, score, strict=True) if s >= threshold]
 
 
 def test_bounds_are_bias_corrected_quantiles():
@@ -106,44 +89,6 @@ def test_bounds_are_bias_corrected_quantiles():
     assert bounds(1000.0) == (pytest.approx(25, abs=0.1), 1000.0)
 
 
-@pytest.mark.parametrize(
-    ("ties", "option"),
-    [
-        *(
-            (name, {}) if name == "threshold" else pytest.param(name, {}, marks=pytest.mark.slow)
-            for name, rule in TIES.items()
-            if not rule.by_row
-        ),
-        ("threshold", {"unscored": "unretrieved"}),
-        pytest.param("threshold", {"unjudged": "negative"}, marks=pytest.mark.slow),
-        pytest.param("threshold", {"ascending": True}, marks=pytest.mark.slow),
-    ],
-)
-def test_cells_have_the_metrics_of_the_rows(ties, option):
-    missing = pl.int_range(pl.len()) % 7 == 3
-    data = sample(90).with_columns(
-        score=pl.when(missing if "unscored" in option else False).then(None).otherwise("score"),
-        truth=pl.when(missing if "unjudged" in option else False).then(None).otherwise("truth"),
-    )
-    policies = {"ties": ties, **option}
-    names = [name for name in NAMES if ties in metric(name).aggregates]
-    names = names[::5] if ties == "threshold" and not option else names[::29]
-    expected = fp.evaluate(data, names, "truth", "score", by="q", **policies).sort("q")
-    rows, _ = rows_of(data, request_of("truth", "score", "q", None, policies))
-    rows = replace(rows, key=replace(rows.key, places=True), has_counts=True)
-    one = pl.lit(1, dtype=pl.Int64)
-    frame = rows.frame.collect().with_columns(count=one, kept="group", stream=one * 0)
-    frame = frame.with_columns(pl.col("group", "kept") - frame["group"].min())
-    classes = bootstrap._classes(rows, names)
-    assert sorted(name for of in classes for name in of.names) == sorted(names)
-    for of in classes:
-        values = replicates_of(rows, frame, of, None, Draws(1, 0, False)).filter(replicate=-1).sort("group")
-        for name in of.names:
-            for value, exact in zip(values[name], expected[name], strict=True):
-                assert (value is None) == (exact is None), name
-                assert value is None or value == near(float(exact)), name
-
-
 BOOTSTRAPPED = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
 BY_BOOTSTRAP = {"by": "q", "method": "bootstrap", "repeats": 200}
 
@@ -152,12 +97,6 @@ BY_BOOTSTRAP = {"by": "q", "method": "bootstrap", "repeats": 200}
 def bootstrapped():
     """What every kind of frame, order of rows and tally of them gives."""
     return fp.intervals(sample(), BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP)
-
-
-@pytest.mark.slow
-def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers():
-    frame = sample().sample(fraction=1, shuffle=True, seed=4)
-    assert_same(fp.intervals(frame, BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP), bootstrapped())
 
 
 @pytest.mark.slow
@@ -268,19 +207,9 @@ def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
 REFUSED = [
     ({"repeats": 10, "method": "bootstrap"}, ValueError, "repeats must be a whole number of at least 100, got 10"),
     ({"repeats": 500}, ValueError, "repeats: a closed form has no random numbers; say method='bootstrap'"),
-    ({"seed": 1}, ValueError, "seed: a closed form has no random numbers"),
-    ({"stratified": True}, ValueError, "stratified: a closed form has no random numbers"),
-    ({"method": "jackknife"}, ValueError, "method must be 'closed form' or 'bootstrap', got 'jackknife'"),
     ({"method": "bootstrap", "stratified": True, "cluster": "user"}, ValueError, "stratified: a cluster may have rows"),
     ({"method": "bootstrap", "by": "q", "mean_over": "q"}, ValueError, "method='bootstrap' draws rows or clusters"),
     ({"method": "bootstrap", "tie_break": "w"}, ValueError, "tie_break=: a bootstrap does not take it; a row that is"),
-    ({"method": "bootstrap", "ties": "order"}, ValueError, "ties='order': a bootstrap does not take it"),
-    (
-        {"method": "bootstrap", "total_positives": "w"},
-        ValueError,
-        "total_positives=: a bootstrap does not take it; rows",
-    ),
-    ({"method": "bootstrap", "n_boot": 9}, TypeError, "unexpected keyword argument 'n_boot'; did you mean repeats=?"),
 ]
 
 
