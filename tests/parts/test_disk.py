@@ -10,7 +10,6 @@ from decimal import Decimal
 from unittest import mock
 
 import polars as pl
-import polars.selectors as cs
 import pytest
 from compare import assert_same
 from names import NAMES
@@ -207,45 +206,6 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     assert max(heights) <= math.ceil(1.5 * 600 / 4)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"weight": "w"},
-        {"unscored": "unretrieved", "ascending": True},
-        {"ties": "expected"},
-        {"total_positives": "P"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("by", ["group", None])
-def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
-    # Six scores, one of them zero of either sign, and a column that is named like a count.
-    score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
-    score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
-    data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
-    names = ["rows", "positives", "average_precision", "roc_auc", "tied_rows"]
-    names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
-    monkeypatch.setattr(disk, "range_edges", None)
-    assert_same(
-        parted(data, 4).evaluate(names, "count", "s", by=by, **given),
-        fp.evaluate(data, names, "count", "s", by=by, **given),
-    )
-    two = data.with_columns(other=pl.col("place") % 5)
-    if given.get("unscored") is None:
-        result = parted(two, 4).evaluate(names[:3], "count", ["s", "other"], by=by, **given)
-        assert_same(result, fp.evaluate(two, names[:3], "count", ["s", "other"], by=by, **given))
-
-
-def test_what_is_wrong_with_rows_that_are_alike_is_told_of_the_rows():
-    data = scored().with_columns(s=pl.when(pl.col("place") % 50 > 0).then(pl.col("place") % 3))
-    with pytest.raises(ValueError, match="score column 's' has 12 missing"):
-        fp.partitioned(data, partitions=2, progress=False).average_precision("y", "s")
-    labels = data.with_columns(y=pl.lit("x"))
-    with pytest.raises(ValueError, match="has no 'z', it holds 'x'"):
-        parted(labels, 2).average_precision("y", "s", positive="z", unscored="drop")
-
-
 @pytest.mark.parametrize("parts", [2, 30])
 def test_an_error_leaves_nothing(parts):
     full = mock.patch.object(pl.LazyFrame, "sink_ipc", side_effect=OSError("No space left on device (os error 28)"))
@@ -307,57 +267,6 @@ def test_parts_of_a_frame_can_be_copied_and_pickled_and_those_of_a_stream_not():
     stream = fp.partitioned(STREAMS["reader"](scored()), progress=False)
     with pytest.raises(TypeError, match="a RecordBatchReader cannot be copied or pickled, because"):
         copy.deepcopy(stream)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"by": pl.col("place") // 200},
-        {"by": [pl.col("group"), (pl.col("s") * 3).floor().alias("third")]},
-        {"by": (pl.col("s") * 3).floor()},  # a key of the name of the score
-        {"by": "group", "truth": pl.col("other") > 900, "score": -pl.col("other")},
-        {"by": "group", "truth": pl.col("w") >= 1, "weight": "w"},
-        {"by": pl.col("place") % 50, "truth": pl.col("w") >= 1, "gain": pl.col("w") + 1, "metrics": ["ndcg", "rows"]},
-        {"by": cs.by_name("group"), "score": ["s", pl.col("s").rank().over("group").alias("rank")]},
-        {"by": "group", "score": cs.by_name("s", "other")},
-        {"score": pl.col("s") + pl.col("other"), "weight": pl.col("w") * 2},
-        {
-            "by": "group",
-            "tie_break": pl.col("place") % 50,
-            "total_positives": pl.col("P") * 2,
-            "total_rows": pl.col("P") * 4,
-        },
-        {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
-    ],
-)
-def test_expressions_as_columns(given):
-    frame = scored()
-    arguments = {"metrics": ["roc_auc", "rows", "positives"], "truth": "y", "score": "s"} | given
-    for parts in (2, 4):
-        assert_same(parted(frame, parts).evaluate(**arguments), frame.pr.evaluate(**arguments))
-
-
-def test_expressions_as_columns_of_a_tally():
-    columns = {"truth": pl.col("w") > 1, "score": pl.col("s").round(1), "by": pl.col("place") % 3}
-    assert_same(parted(scored(), 3).tally(**columns), scored().pr.tally(**columns))
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"by": pl.col("dya")}, "by: no column 'dya'"),
-        ({"by": pl.col("group"), "truth": "yy"}, "truth: no column 'yy'"),
-        ({"truth": pl.col("y").sum()}, "truth: this expression gives one value for all rows"),
-        ({"truth": cs.all()}, r"truth gives \d+ columns: it must be one"),
-        (
-            {"by": pl.col("s").floor(), "score": ["s", "other"]},
-            "score: 's' is also another column of the call",
-        ),
-    ],
-)
-def test_wrong_expressions_as_columns(given, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        parted(scored(), 2).evaluate("rows", **{"truth": "y", "score": "s"} | given)
 
 
 @pytest.mark.parametrize("by", ["group", None])
