@@ -126,18 +126,22 @@ def _read_metrics(
     kind.refuse_missing(keys, "by")
     kind.refuse_missing(names, "metrics")
     kind.code_keys(keys)
-    source = kind.read([*keys, *names])
-    schema = source.collect_schema()
-    for name in names:
-        if not (schema[name].is_numeric() or schema[name] == pl.Null):
-            raise TypeError(f"metrics: column {shown(name)} holds {schema[name]}, and metrics are numbers")
-    if clash := next((name for name in named if name in map(str, keys)), None):
-        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
-    numbers = (by_name(name).cast(pl.Float64).fill_nan(None).alias(new) for new, name in named.items())
     texts = [str(key) for key in keys]
-    table = collected(source.select(*map(by_name, texts), *numbers), "auto")
-    _refuse_repeated(table, texts, list(named))
+    if clash := next((name for name in named if name in texts), None):
+        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
+    table = collected(kind.read([*keys, *names]).select(map(by_name, [*texts, *names])), "auto")
+    for name in names:
+        if not (table.schema[name].is_numeric() or table.schema[name] == pl.Null):
+            raise TypeError(f"metrics: column {shown(name)} holds {table.schema[name]}, and metrics are numbers")
+        if (infinite := table[name].cast(pl.Float64).is_infinite().arg_true()).len():
+            raise ValueError(f"column {shown(name)} holds {table[name][int(infinite[0])]}: metrics are finite")
+    repeated = table.filter(pl.struct(map(by_name, texts)).is_duplicated())
+    if repeated.height:
+        first = ", ".join(f"{key}={repeated[key][0]!r}" for key in texts)
+        raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {first}: add a key to by")
+    numbers = (by_name(name).cast(pl.Float64).fill_nan(None).alias(new) for new, name in named.items())
     shares = [new for new, name in named.items() if _is_share(name)]
+    table = table.select(*map(by_name, texts), *numbers)
     return UnitValues(table.lazy(), texts, list(named), (), shares, kind.give, kind)
 
 
@@ -146,17 +150,6 @@ def _columns_named(metrics: Any) -> dict[str, str]:
     if isinstance(metrics, Mapping) and metrics:
         return dict(zip(metrics, names_of("metrics", list(metrics.values()), "names of columns"), strict=True))
     return {name: name for name in names_of("metrics", metrics, "names of columns")}
-
-
-def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> None:
-    """Raise if a value is infinite or two rows have the same keys."""
-    for name in metrics:
-        if (infinite := data[name].filter(data[name].is_infinite())).len():
-            raise ValueError(f"column {shown(name)} holds {infinite[0]}: metrics are finite")
-    repeated = data.select(map(by_name, keys)).filter(pl.struct(map(by_name, keys)).is_duplicated())
-    if repeated.height:
-        first = ", ".join(f"{key}={value!r}" for key, value in repeated.row(0, named=True).items())
-        raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {first}: add a key to by")
 
 
 def _is_share(name: str) -> bool:

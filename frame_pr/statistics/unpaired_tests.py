@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from frame_pr.frames.columns import by_name, column_name, in_category_order, listed, refuse_repeats
-from frame_pr.frames.kinds import Frame, FrameKind, collected, kind_of
+from frame_pr.frames.kinds import Frame, collected, kind_of
 from frame_pr.frames.messages import examples, shown, warn
-from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.rows import OutputFrame, Rows
 from frame_pr.inputs.values import TEXTS, label_of
 from frame_pr.statistics.bounds import (
     ROUNDING,
@@ -29,7 +30,6 @@ from frame_pr.statistics.comparison_table import TIE, Comparison, Options, Score
 from frame_pr.statistics.sampled_rows import SampledRows, sampled_rows
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, mean_estimates, sampling_unit
 
-Give: TypeAlias = Callable[[pl.LazyFrame, Sequence[str]], Any]
 PREVIOUS, REST = "previous", "rest"
 _SHOWN = 5
 _LARGEST_Z, _HALVINGS = 38.0, 45
@@ -44,105 +44,73 @@ class _Between(NamedTuple):
     categories: Sequence[Any]
     """The categories of a pandas column in their order. Other columns are in the order of their values."""
 
-    def has_word(self, word: str) -> bool:
-        """Return whether the baseline is this word. Other values, such as arrays, may have no equality."""
-        return isinstance(self.baseline, str) and self.baseline == word
-
     @property
-    def place(self) -> pl.Expr:
-        """Return what the groups are sorted by."""
-        return in_category_order(pl.col("group"), self.categories)
+    def word(self) -> str | None:
+        """Return "previous" or "rest" if the baseline is this word. Other values, such as arrays, have no equality."""
+        return self.baseline if isinstance(self.baseline, str) and self.baseline in (PREVIOUS, REST) else None
+
+    def names(self, columns: Sequence[str], group: str) -> dict[str, pl.Expr]:
+        """Return these key columns under their names in the tables that are compared."""
+        return {f"key{i}": by_name(column) for i, column in enumerate(columns)} | {"group": by_name(group)}
 
 
 def compare_groups(scored: Scored[Frame], options: Options) -> Comparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
     frame, truth, score, cluster = scored.frame, scored.truth, scored.score, scored.cluster
-    between, mean_over, sampled = options.between, options.mean_over, options.sampled
-    has_units, kind = has_unit_values(frame, truth, score), kind_of(frame)
-    kind.refuse_missing([column_name("between", between)], "between")
-    compared = _Between(between, options.baseline, options.systems or kind.categories(str(between)))
+    mean_over, has_units, kind = options.mean_over, has_unit_values(frame, truth, score), kind_of(frame)
+    column = column_name("between", options.between)
+    kind.refuse_missing([column], "between")
+    group = str(column)
+    between = _Between(group, options.baseline, options.systems or kind.categories(group))
     systems = [] if score is None else listed("score", score)
-    roles = [("between", between), ("truth", truth), *(("score", column) for column in systems), ("cluster", cluster)]
-    refuse_repeats((role, column) for role, column in roles if column is not None)
+    roles = [("between", column), ("truth", truth), *(("score", system) for system in systems), ("cluster", cluster)]
+    refuse_repeats((role, item) for role, item in roles if item is not None)
     by_keys = [] if scored.by is None else listed("by", scored.by)
-    scored = scored._replace(by=[*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between])
-    if sampling_unit(sampled, cluster, means=has_units or mean_over is not None) == "groups":
-        unit_values = scored.unit_values()
-        keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
-        keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
-        table, give = _compare_units(unit_values, keys, compared._replace(column=group), options), unit_values.give
-        scores, metrics = unit_values.systems, unit_values.metrics
-        return Comparison(
-            table,
-            _renamed(keys, scores),
-            metrics,
-            scores,
-            options.correction,
-            own_groups(unit_values.kind, str(between), give),
-        )
-    if truth is None or score is None:
-        raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
-    named, request = scored.request()
+    scored = scored._replace(by=[*(key for key in by_keys if isinstance(key, pl.Expr) or key != column), column])
 
-    def keys_of_result(all_keys: Sequence[str]) -> list[str]:
+    def keys_left_by(all_keys: Sequence[str]) -> list[str]:
         """Return the keys that are not averaged over, with that of `between` last."""
-        keys, group = _split(all_keys, several=request.several)
-        return [*_keys_averaged(keys, mean_over, group), group]
+        keys = [key for key in all_keys if key != group]
+        left = keys_left(keys, True if mean_over is None else mean_over)
+        if len(left) == len(keys):
+            raise ValueError(
+                f"by: each value of {shown(group)} has one unit only; name the units that were drawn, such as "
+                "queries, too"
+            )
+        return [*left, group]
 
-    averaged = None if mean_over is None else keys_of_result
-    rows = sampled_rows(frame, request, named, scored.undefined, averaged, cluster)
-    _, group = _split(rows.output.keys, several=request.several)
-    keys = [key for key in rows.keys if key != group]
-    table, give = (
-        _compare_rows(rows, keys, compared._replace(column=group), options),
-        own_groups(rows.output.kind, str(between), rows.output.give),
-    )
-    scores = rows.output.systems
-    return Comparison(table, _renamed(keys, scores), list(named), scores, options.correction, give)
-
-
-def _renamed(keys: Sequence[str], scores: Sequence[str]) -> list[str]:
-    """Return the keys of the result: that of several scores is `score`, as `system` is the compared group."""
-    return ["score" if scores and key == "system" else key for key in keys]
-
-
-def own_groups(kind: FrameKind[Any], between: str, give: Give) -> Give:
-    """Return the function that gives a result, with the compared groups as values of the caller's column."""
-
-    def give_own(table: pl.LazyFrame, keys: Sequence[str]) -> Any:
-        result = give(table, keys)
-        for side in () if kind.takes_expressions else ("baseline", "system"):
-            if collected(table.select(by_name(side).is_null().all()), "auto").item():  # The rest has no value.
-                continue
-            own = kind.give(table.select(by_name(side).alias(between)), [between])
-            if hasattr(result, "set_column"):  # A Table of pyarrow.
-                result = result.set_column(result.column_names.index(side), side, own.column(0))
-            else:
-                result[side] = own.iloc[:, 0].array
-        return result
-
-    return give_own
+    source: UnitValues[Frame] | OutputFrame[Frame]
+    if sampling_unit(options.sampled, cluster, means=has_units or mean_over is not None) == "groups":
+        source = scored.unit_values()
+        keys, metrics = keys_left_by(source.keys)[:-1], source.metrics
+        table = _compare_units(source, keys, between, options)
+    else:
+        if has_units:
+            raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
+        named, request = scored.request()
+        averaged = None if mean_over is None else keys_left_by
+        rows = sampled_rows(frame, request, named, scored.undefined, averaged, cluster)
+        source, metrics = rows.output, list(named)
+        keys = [key for key in rows.keys if key != group]
+        table = _compare_rows(rows, keys, between, options)
+    # The key of several scores is `score`, because `system` is the compared group.
+    scores, names = source.systems, ["score" if source.systems and key == "system" else key for key in keys]
+    give = partial(_give_own_groups, source=source, between=group)
+    return Comparison(table, names, metrics, scores, options.correction, give)
 
 
-def _split(keys: Sequence[str], *, several: bool) -> tuple[list[str], str]:
-    """Separate the keys of `by` from that of `between`, which is the caller's last key."""
-    place = len(keys) - 1 - several
-    return [*keys[:place], *keys[place + 1 :]], keys[place]
-
-
-def _keys_averaged(keys: Sequence[str], mean_over: Any, group: str) -> list[str]:
-    """Return the keys that are not averaged over."""
-    left = keys_left(keys, mean_over)
-    if len(left) == len(keys):
-        raise ValueError(
-            f"by: each value of {shown(group)} has one unit only; name the units that were drawn, such as queries, too"
-        )
-    return left
-
-
-def _names(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
-    """Return these key columns under their names in the tables that are compared."""
-    return {f"key{i}": by_name(key) for i, key in enumerate(keys)} | {"group": by_name(between)}
+def _give_own_groups(table: pl.LazyFrame, keys: Sequence[str], source: Any, between: str) -> Any:
+    """Return a result whose compared groups are values of the caller's column, as other keys are."""
+    result, kind = source.give(table, keys), source.kind
+    for side in () if kind.takes_expressions else ("baseline", "system"):
+        if collected(table.select(by_name(side).is_null().all()), "auto").item():  # The rest has no value.
+            continue
+        own = kind.give(table.select(by_name(side).alias(between)), [between])
+        if hasattr(result, "set_column"):  # A Table of pyarrow.
+            result = result.set_column(result.column_names.index(side), side, own.column(0))
+        else:
+            result[side] = own.iloc[:, 0].array
+    return result
 
 
 # the two ways ---------------------------------------------------------------------------------------------------------
@@ -151,11 +119,11 @@ def _names(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
 def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between, options: Options) -> pl.DataFrame:
     """Compare groups of rows, or of clusters of rows; see `_pair_up`."""
     rest = sampled
-    if between.has_word(REST):
+    if between.word == REST:
         if sampled.averaged:
             raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= or sampled= out")
-        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between.column))
-    names = _names([sampled.keys[key] for key in keys], sampled.keys[between.column])
+        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
+    names = between.names([sampled.keys[key] for key in keys], sampled.keys[between.column])
     tables = [
         side.estimates().select("m", *Estimates._fields, "groups", "undefined", **names) for side in (sampled, rest)
     ]
@@ -163,7 +131,7 @@ def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Betw
     both = both.with_columns(products=pl.lit(0.0))
     if sampled.clustered:
         clusters = [side.clusters().select("cluster", "m", "D", **names) for side in (sampled, rest)]
-        on = "group" if between.has_word(REST) else "baseline"
+        on = "group" if between.word == REST else "baseline"
         base = clusters[1].rename({"D": "base D", "group": on})
         products = both.select(*shared, "group", "baseline", "m").join(base, on=[*shared, on, "m"], nulls_equal=True)
         products = products.join(clusters[0], on=[*shared, "group", "m", "cluster"], nulls_equal=True)
@@ -177,12 +145,12 @@ def _compare_units(
     unit_values: UnitValues[Any], keys: Sequence[str], between: _Between, options: Options
 ) -> pl.DataFrame:
     """Compare the means of groups of units by Welch's t-test; see `_pair_up`."""
-    table, names = collected(unit_values.table, "auto"), _names(keys, between.column)
+    table, names = collected(unit_values.table, "auto"), between.names(keys, between.column)
     units = [by_name(key) for key in unit_values.keys if key not in (*keys, between.column)]
     shared = list(names)[:-1]
     _warn_of_pairs(table.select(**names, unit=pl.struct(units)), [*shared, "unit"], between.column)
     rest = table
-    if between.has_word(REST):
+    if between.word == REST:
         groups = _others(table.select(**names).unique(), shared)
         rest = groups.join(table.with_columns(**names), left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
         # The group whose rest they are takes the place of their own group.
@@ -215,10 +183,10 @@ def _others(groups: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     return pairs.filter(pl.col("group").ne_missing(pl.col("other")))
 
 
-def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) -> Rows:
+def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between) -> Rows:
     """Return the rows of all other groups, once for each group whose rest they are."""
     rows, columns = sampled.rows, sampled.output.key_columns
-    names = _names([columns[key] for key in keys], columns[between])
+    names = between.names([columns[key] for key in keys], columns[between.column])
     codes = sampled.restored(rows.frame.select("group").unique().with_columns(code="group").collect())
     codes = codes.select("code", **names)
     shared = [name for name in names if name != "group"]
@@ -242,7 +210,7 @@ def _pair_up(table: pl.DataFrame, rest: pl.DataFrame, keys: int, between: _Betwe
     """
     shared = [f"key{i}" for i in range(keys)]
     pairs = _pairs(table.select(*shared, "group").unique(), shared, between)
-    on = [*shared, "group" if between.has_word(REST) else "baseline"]
+    on = [*shared, "group" if between.word == REST else "baseline"]
     names = (*shared, "group", "m")
     base = rest.rename(lambda name: name if name in names else f"base {name}").rename({"group": on[-1]})
     both = pairs.join(table, on=[*shared, "group"], nulls_equal=True)
@@ -251,18 +219,18 @@ def _pair_up(table: pl.DataFrame, rest: pl.DataFrame, keys: int, between: _Betwe
 
 def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl.DataFrame:
     """Return the pairs of groups, `baseline` and `group`, and `a` and `b`, their places among equal keys."""
-    column, values = between.column, groups.select("group").unique().sort(between.place)["group"]
+    order = in_category_order(pl.col("group"), between.categories)
+    column, values = between.column, groups.select("group").unique().sort(order)["group"]
     number = pl.int_range(pl.len(), dtype=pl.Int32)
-    groups = groups.sort(*shared, between.place).with_columns(b=number.over(list(shared)) if shared else number)
-    words = [word for word in (PREVIOUS, REST) if between.has_word(word)]
-    if words and values.dtype in TEXTS and (values.cast(pl.String) == words[0]).any():
-        raise ValueError(f"baseline: {words[0]!r} is a group of column {shown(column)}, too; rename that group")
+    groups = groups.sort(*shared, order).with_columns(b=number.over(list(shared)) if shared else number)
+    if between.word and values.dtype in TEXTS and (values.cast(pl.String) == between.word).any():
+        raise ValueError(f"baseline: {between.word!r} is a group of column {shown(column)}, too; rename that group")
     first = groups.rename({"group": "baseline", "b": "a"})
-    if groups.is_empty() or between.has_word(REST):
+    if groups.is_empty() or between.word == REST:
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int32))
         pairs = pairs.filter((pl.len().over(list(shared)) if shared else pl.len()) > 1)
     else:
-        if between.has_word(PREVIOUS):
+        if between.word == PREVIOUS:
             wanted = pl.col("a") + 1 == pl.col("b")
         elif between.baseline is None:
             wanted = pl.col("a") < pl.col("b")

@@ -358,7 +358,7 @@ def test_frames_without_groups_have_independent_rows():
     data = runs(6)
     found = fp.compare({"old": data, "new": data.with_columns(a="b")}, "roc_auc", "t", "a")
     assert found.select("baseline", "system").row(0) == ("old", "new")
-    below = pl.concat([data.with_columns(arm=1), data.with_columns(a="b", arm=0)])
+    below = pl.concat([data.with_columns(arm=0), data.with_columns(a="b", arm=1)])
     assert_same(
         found.select("difference", "p_value"),
         fp.compare(below, "roc_auc", "t", "a", between="arm").select("difference", "p_value"),
