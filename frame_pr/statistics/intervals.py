@@ -61,7 +61,9 @@ def intervals(
     `method="bootstrap"` gives an interval for every metric and with most options, such as `weight=`: it resamples the
     rows, or clusters, with replacement, and uses quantiles of the values. It sorts once, and draws a count for each
     row. The bounds are bias-corrected quantiles (Efron 1987), with Student's t in place of the normal quantile
-    (Hesterberg 2015). They are the same for every kind of frame and order of rows.
+    (Hesterberg 2015). The bias is measured by the share of replicates below the value of the data, where equal ones
+    count half. A replicate of a mean over groups averages the groups that have a value in it. The bounds are the same
+    for every kind of frame and order of rows.
 
     The page of the docs on confidence intervals has the formulas and the measured coverage.
 
@@ -91,7 +93,7 @@ def intervals(
     method : "closed form" or "bootstrap"
         How the interval is computed.
     repeats : int, optional
-        Number of replicates of the bootstrap. Default 1,000.
+        Number of replicates of the bootstrap, at least 100. Default 1,000.
     seed : int, optional
         Seed of the bootstrap. Default 0.
     stratified : bool
@@ -116,7 +118,9 @@ def intervals(
         recall) and `undefined` (how many groups have no value). The bounds are null with fewer than two units, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
         fixed groups are null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer
-        than two positives or two negatives, or two clusters, and where the metric is the same in all replicates.
+        than two positives or two negatives, or two clusters, and where the metric is the same in all replicates, up to
+        rounding errors. A share of exactly 0 or 1 has the bound of its n units, `(alpha / 2)^(1 / n)`, where clusters
+        count that have rows of the share, or of the rarer label.
 
     Raises
     ------
