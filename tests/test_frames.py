@@ -13,6 +13,7 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 from compare import assert_same
+from engines import on_dask
 from kinds import KINDS, Kind
 from names import CALLS
 
@@ -166,6 +167,15 @@ def test_a_function_on_a_partitioned_frame(name: str):
     (data,) = call.frames
     result = getattr(fp.partitioned(data, partitions=2, progress=False), name)(**call.arguments)
     assert_same(sorted_rows(result), sorted_rows(call.on(pl.DataFrame.clone)))
+
+
+@pytest.mark.parametrize("name", ["evaluate", "tally"])
+def test_a_function_on_a_dask_frame(name: str):
+    dask = pytest.importorskip("dask")
+    call, on = TABLE[name], on_dask("dask")
+    with dask.config.set(scheduler="synchronous"):
+        result = on.read(call.on(on.make))
+    assert_same(sorted_rows(result), sorted_rows(call.on(pl.DataFrame.clone)), dtypes=False)
 
 
 @pytest.mark.slow
