@@ -54,6 +54,7 @@ average_precision(wieght=)       | did you mean weight=?
 average_precision(descending=)   | ascending=True ranks lower scores first
 average_precision(top_k=)        | average_precision_at_k and others take k=
 roc_auc(max_fpr=)                | evaluate('roc_auc@fpr=0.1', ...) gives the partial area
+average_precision(n_boot=)       | intervals(..., method='bootstrap') and compare(...) draw samples
 roc_auc(df=)                     | the frame comes first, without a name
 """
 CALLS = """
@@ -82,7 +83,7 @@ run.pr.average_precision("lab", "s", positive="z")  | truth column 'lab' has no 
 run.pr.average_precision("rel", "s", positive="1")  | positive='1' cannot be a value of column 'rel'
 run.pr.average_precision("rel", "s", positive=dt.date(1970, 1, 2))
     | positive=1970-01-02 cannot be a value of column 'rel'
-run.pr.ndcg("grade", "s")  | grades also to gain=
+run.pr.ndcg("grade", "s")  | grades go to gain=, classes through unpivot_classes
 run.pr.average_precision("rel", "lab")  | pl.col('lab').cast(pl.Float64), in pandas pd.to_numeric
 run.pr.average_precision("rel", pl.col("pred") == 1)  | predicted classes go to confusion(truth, prediction=...)
 run.with_columns(s=None).pr.average_precision("rel", "s")  | it has no values, cast it before the call
@@ -120,6 +121,14 @@ run.pr.confusion("rel", "s", threshold=0.5, k=2)  | got threshold=0.5 and k=2
 run.pr.confusion("rel", "s", k=2, weight="w")
     | weight=: confusion does not take it with k=; weighted rows have no rank
 run.pr.confusion("rel", prediction="s")  | probabilities are a score, with threshold=...
+run.pr.evaluate("rel", "s", ["rows"])  | the metrics come first, then truth and score; got metrics='rel'
+run.pr.evaluate(["MAP", "nDCG@10", "mrr"], "rel", "s")
+    | did you mean ['average_precision', 'ndcg@10', 'reciprocal_rank']?
+run.pr.evaluate({"rows": "n"}, "rel", "s")  | the new name comes first, then the metric
+run.pr.evaluate("gini", "rel", "s")  | it is 2 * roc_auc - 1
+run.pr.intervals("rel", "s")  | and a frame of metrics neither; the metrics come first
+run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
+run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])  | or name the groups to compare, between=...
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
 run.pr.evaluate("recall@precision=90", "rel", "s")  | write 0.9 for 90 percent
 run.pr.average_precision("rel", "s", weight=pl.lit(-1.0))  | has values below 0 or infinite, such as -1.0
@@ -203,6 +212,9 @@ run.select(pl.col("s").mean().pr.average_precision("rel"))  | score 's' gives 1 
 run.pr.read_trec_run  | .pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run(...)
 run.pr.evalute  | .pr has no 'evalute'; did you mean 'evaluate'?
 run.pr.max_f1  | .pr has no 'max_f1'; evaluate('max_f1', ...) computes it
+run.pr.recall_at_precision  | evaluate('recall@precision=0.9', ...) computes it
+run.pr.success_at_k  | evaluate('success@10', ...) computes it
+fp.auc  | evaluate('roc_auc', ...) computes it
 run.pr.ci  | .pr has no 'ci'; intervals(...) does that
 run.pr.significance  | .pr has no 'significance'; compare(...) does that
 run.pr.bootstrap  | intervals(..., method='bootstrap') does that

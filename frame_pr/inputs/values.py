@@ -12,6 +12,7 @@ from frame_pr.frames.arguments import refuse_set, several
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
+_PROBABILITIES = "probabilities are a score, with threshold=..."
 _FEW = 3  # Rows from which on labels without one in common are no coincidence.
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Text dtypes of labels."""
@@ -198,10 +199,11 @@ def check_labels(
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values, advice = labels.unique().sort(), "name its positive label, positive=..."
         if len(values) > 2:
-            misplaced = "probabilities are a score, with threshold=..."
-            misplaced = "truth comes first, then score" if argument == "truth" else misplaced
-            advice += ", or compare it before the call (classes go through unpivot_classes, grades also to gain=); "
-            advice += misplaced
+            advice += ", or make it boolean before the call, by a comparison; "
+            if (labels % 1 == 0).all():
+                advice += "grades go to gain=, classes through unpivot_classes"
+            else:
+                advice += "truth comes first, then score" if argument == "truth" else _PROBABILITIES
         raise ValueError(
             f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {advice}"
         )

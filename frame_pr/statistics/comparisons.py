@@ -25,7 +25,10 @@ _REFUSED = {
     "bootstrap": "reports too many differences if there are few groups",
 }
 _MOST_RESAMPLES = 10**6
-_TWO_SCORES = "score: compare takes two scores or more; give the columns of the systems as a list"
+_TWO_SCORES = (
+    "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
+    "them apart to 'system', or name the groups to compare, between=..."
+)
 _NO_SYSTEM = (
     "compare: the frame has no column 'system'; a frame of metrics needs one that names the system of each row, so "
     "rename yours. For scored rows give truth and a list of scores"

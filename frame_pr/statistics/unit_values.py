@@ -90,7 +90,8 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
     refuse_engine(frame)
     if (truth is None) != (score is None):
         present, missing = ("score", "truth") if truth is None else ("truth", "score")
-        raise TypeError(f"{present} without {missing}: rows need both, and a frame of metrics neither")
+        sentence = "rows need both, and a frame of metrics neither; the metrics come first"
+        raise TypeError(f"{present} without {missing}: {sentence}")
     return truth is None
 
 
