@@ -422,16 +422,13 @@ def _pandas_frame(table: pl.DataFrame) -> pd.DataFrame:
 
 
 def _pandas(column: pl.Series) -> pd.Series[Any]:
-    """Return a column as pandas has it: as a nullable integer where floats would change one next to a null."""
+    """Return a column as pandas has it: integers with a null are nullable integers, as numpy has no integer null."""
     import pandas as pd
 
     column = column.alias("")  # polars panics at a name with a NUL.
-    if column.dtype in (pl.Int64, pl.UInt64) and column.null_count():
-        back = column.cast(pl.Float64).cast(column.dtype, strict=False)
-        if not back.eq_missing(column).all():
-            # pandas spells its nullable integers as polars does.
-            dtype: Any = pd.api.types.pandas_dtype(str(column.dtype))
-            return pd.Series(dtype.__from_arrow__(column.to_arrow()))
+    if column.dtype.is_integer() and column.dtype not in (pl.Int128, pl.UInt128) and column.null_count():
+        dtype: Any = pd.api.types.pandas_dtype(str(column.dtype))  # pandas spells them as polars does.
+        return pd.Series(dtype.__from_arrow__(column.to_arrow()))
     return column.to_pandas(date_as_object=True)
 
 

@@ -83,8 +83,8 @@ def evaluate(
     Frame of the same kind
         The keys, then a column for each metric, named as it was asked for, or by the dict (Float64; counts are Int64,
         except `tp@10` and the like, because tied rows may share a cutoff; for weights see `Policies`; thresholds have
-        the dtype of the score, for several scores their common dtype). On pandas, a column of integers is float64 if
-        one of them is missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...`
+        the dtype of the score, for several scores their common dtype). On pandas, integers are Int64 if one of them is
+        missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...`
         of each metric over the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
         `undefined_...`, how many had none, for each metric that may have none. A mean has the name of the dict as it
         is.

@@ -43,7 +43,7 @@ def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     aggregates, counts = cutoff.aggregates(blocks), cutoff.counts(blocks)
     value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff)
+    return Metric("share", value, by_ties(aggregates, expected=aggregates, bounded=True), cutoff=cutoff)
 
 
 def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -63,7 +63,12 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = cutoff.aggregates(blocks)
     needs = ("rows",) if name["standardized"] is None else ("positives",)
     return Metric(
-        "share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff, needs=needs, from_0_to_1=False
+        "share",
+        value,
+        by_ties(aggregates, expected=aggregates, bounded=True),
+        cutoff=cutoff,
+        needs=needs,
+        from_0_to_1=False,
     )
 
 
@@ -110,7 +115,7 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
     return Metric(
         "share",
         blocks.number(best),
-        by_ties({best: aggregate}),
+        by_ties({best: aggregate}, bounded=True),
         cutoff=recall,
         beyond_steps="first" if recall.reads_first else "none",
     )
@@ -120,7 +125,7 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank("positives")
     aggregates = cutoff.aggregates(blocks)
     value = rates.precision(cutoff.counts(blocks))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff)
+    return Metric("share", value, by_ties(aggregates, expected=aggregates, bounded=True), cutoff=cutoff)
 
 
 def _nothing(blocks: Blocks) -> Counts:
@@ -138,7 +143,11 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
         threshold = pl.when(blocks.positives > 0).then(blocks.number(f"threshold@{best}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), beyond_steps="first without hits")
     # If nothing is retrieved there is no threshold, and F is 0 as long as there are positives.
-    return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates))
+    return Metric(
+        "share",
+        pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)),
+        by_ties(aggregates, bounded=True),
+    )
 
 
 def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -159,7 +168,9 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {most: Aggregate(rate.formula(blocks.counts), "max_of_some")}
     value = pl.max_horizontal(blocks.number(most), rate.formula(nothing).fill_null(0)).abs()
     from_0_to_1 = rate.range != "0 up"
-    return Metric("share", pl.when(defined).then(value), by_ties(aggregates), needs=needs, from_0_to_1=from_0_to_1)
+    return Metric(
+        "share", pl.when(defined).then(value), by_ties(aggregates, bounded=True), needs=needs, from_0_to_1=from_0_to_1
+    )
 
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -173,7 +184,7 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     value = pl.min_horizontal(blocks.number(least), nothing) * scale
-    return Metric("share", value, by_ties(aggregates), needs=("rows",), best="smallest")
+    return Metric("share", value, by_ties(aggregates, bounded=True), needs=("rows",), best="smallest")
 
 
 _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]

@@ -49,12 +49,14 @@ def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap"), b.positives)
-    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}))
+    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}, bounded=True))
 
 
 def _average_precision_lift(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
-    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}), from_0_to_1=False)
+    return Metric(
+        "share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}, bounded=True), from_0_to_1=False
+    )
 
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
@@ -66,14 +68,14 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
         aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
         return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
     over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
-    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected={ap: _expected_ap(b, k)})
+    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected={ap: _expected_ap(b, k)}, bounded=True)
     return Metric("share", ratio(b.number(ap), over), aggregates, cutoff=cutoff)
 
 
 def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
-        return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}))
+        return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
     points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
     # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
@@ -82,7 +84,7 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
     sum_name = f"iap_{points}"
     value = pl.when(b.positives > 0).then(b.number(sum_name) / b.constant(points))
-    return Metric("share", value, by_ties({sum_name: iap}))
+    return Metric("share", value, by_ties({sum_name: iap}, bounded=True))
 
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, whole: bool) -> pl.Expr:
@@ -99,7 +101,7 @@ def _chance(b: Blocks) -> pl.Expr:
 
 
 def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
-    return Metric("share", _chance(b), by_ties({}, expected={}), counts_ranks=True)
+    return Metric("share", _chance(b), by_ties({}, expected={}, bounded=True), counts_ranks=True)
 
 
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:

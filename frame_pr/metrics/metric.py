@@ -215,9 +215,9 @@ class Metric(NamedTuple):
 def by_ties(
     aggregates: Aggregates,
     *,
+    bounded: bool,
     expected: Aggregates | None = None,
     in_order: Aggregates | None = None,
-    bounded: bool = True,
 ) -> dict[Ties, Aggregates]:
     """Build the aggregates of whole blocks for all tie rules except the expectation, which has its own.
 
@@ -264,17 +264,19 @@ FACTS: Mapping[str, Fact] = {
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric("weighted count", blocks.number(name[0]), by_ties({}, expected={}), needs=())
+    return Metric("weighted count", blocks.number(name[0]), by_ties({}, expected={}, bounded=True), needs=())
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
-    return Metric("share", rate.formula(blocks.counts), by_ties({}, expected={}), needs=rate.needs, best="none")
+    return Metric(
+        "share", rate.formula(blocks.counts), by_ties({}, expected={}, bounded=True), needs=rate.needs, best="none"
+    )
 
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
-    return Metric("count", blocks.number("ties"), by_ties(aggregates, expected=aggregates), needs=())
+    return Metric("count", blocks.number("ties"), by_ties(aggregates, expected=aggregates, bounded=True), needs=())
 
 
 _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]

@@ -23,7 +23,9 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), needs=("positives", "negatives"))
+    return Metric(
+        "share", value, by_ties(aggregates, expected=aggregates, bounded=True), needs=("positives", "negatives")
+    )
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
@@ -47,7 +49,9 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     # Standardize as McClish does: a random ranking has 1/2, whatever the limit.
     share, chance = ratio(b.number(part) + tied, b.positives * negatives), most**2 / 2
     aggregates = by_ties(
-        {part: Aggregate(behind + _slope(b.hits, misses, reached))}, expected={part: Aggregate(behind + in_order)}
+        {part: Aggregate(behind + _slope(b.hits, misses, reached))},
+        expected={part: Aggregate(behind + in_order)},
+        bounded=True,
     )
     # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse, or of a single
     # row as a quotient.
@@ -83,7 +87,11 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + (fpr1 - fnr1))
     # The curve may have crossed before that block, in a block of negatives only.
     return Metric(
-        "share", pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line), by_ties(parts), needs=needs, best="smallest"
+        "share",
+        pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line),
+        by_ties(parts, bounded=True),
+        needs=needs,
+        best="smallest",
     )
 
 
