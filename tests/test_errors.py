@@ -208,7 +208,7 @@ pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() mak
 run.select(S.average_precision("rel", weight="w"))  | average_precision takes truth, positive, ascending
 run.select(S.average_precision(5))  | truth takes the name of one column, or a polars expression; got 5
 run.select(S.average_precision("lab"))  | truth 'lab' is String, neither boolean nor 0/1
-run.select(pl.col("s").mean().pr.average_precision("rel"))  | score 's' gives 1 value for 5 rows
+run.select(pl.col("s").mean().pr.average_precision("rel"))  | score 's' gives 1 and truth 'rel' 5 values: each
 run.pr.read_trec_run  | .pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run(...)
 run.pr.evalute  | .pr has no 'evalute'; did you mean 'evaluate'?
 run.pr.max_f1  | .pr has no 'max_f1'; evaluate('max_f1', ...) computes it

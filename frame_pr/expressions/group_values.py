@@ -105,7 +105,10 @@ class GroupValues:
         rows, labels = (lists[name].list.len() for name in ("score", "truth"))
         if (rows != labels).any():
             place = (rows != labels).arg_max() or 0
-            raise ExpressionError(_explain_lengths(self.score, self.truth, rows[place], labels[place]))
+            raise ExpressionError(
+                f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} {labels[place]} values: "
+                "each must give one for every row, without an aggregation, and with the same filter"
+            )
         table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
         table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
         no_score = pl.col("score").is_null() | (pl.col("score").is_nan() if dtypes[0].is_float() else False)
@@ -180,13 +183,3 @@ def _is_positive(name: str, dtype: Any, positive: object) -> pl.Expr:
         advice = "it must have one label in a row" if dtype.is_nested() else "name its positive label, positive=..."
         raise ExpressionError(f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}")
     return pl.when(label == 1).then(True).when(label == 0).then(False)
-
-
-def _explain_lengths(score: str, truth: str, rows: int, labels: int) -> str:
-    if rows == 1:
-        finding = f"score {shown(score)} gives 1 value for {pluralize(labels, 'row', 'rows')}"
-        return f"{finding}: leave out the aggregation, or end it with .over(...)"
-    if labels == 1:
-        finding = f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}"
-        return f"{finding}: it must give one for every row"
-    return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {labels}: filter both in the same way"

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
-from frame_pr.functions.evaluation import metrics_named
+from frame_pr.functions.evaluation import keys_of_means, metrics_named
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.names import request_for
@@ -170,7 +170,7 @@ def intervals(
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
-    unit = sampling_unit(sampled, cluster, means=means)
+    unit, by = sampling_unit(sampled, cluster, means=means), by if has_values else keys_of_means(by, mean_over)
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "

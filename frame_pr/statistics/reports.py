@@ -11,7 +11,7 @@ from frame_pr.frames.arguments import flag, names_of, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_for, metrics_of
+from frame_pr.functions.evaluation import keys_of_means, means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -127,6 +127,7 @@ def report(
         names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     names += ["positives", "rows"]
     means, prefix = means_for(mean_over, "mean"), "" if mean_over is None else "mean_"
+    by = keys_of_means(by, mean_over)
     if wide and confidence is not None:
         raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
     result = metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)

@@ -76,21 +76,6 @@ def test_known_answer(data, name, value):
     assert result.item() == near(value)
 
 
-def test_the_methods_name_their_columns():
-    def columns(function, **options):
-        return call(TEN, function, **options).columns
-
-    assert columns("average_precision") == ["average_precision"]
-    assert columns("interpolated_average_precision") == ["interpolated_average_precision"]
-    assert columns("interpolated_average_precision", points=11) == ["interpolated_average_precision_11"]
-    assert columns("interpolated_average_precision", points=101) == ["interpolated_average_precision_101"]
-    assert columns("average_precision_at_k", k=3) == ["average_precision@3"]
-    assert columns("average_precision_at_k", k=[3, 1]) == ["average_precision@3", "average_precision@1"]
-    # Another divisor is another figure, so it has another name.
-    assert columns("average_precision_at_k", k=3, divisor="hits") == ["average_precision@3/hits"]
-    assert columns("average_precision_at_k", k=3, divisor="positives") == ["average_precision@3/positives"]
-
-
 def test_no_positives_is_null_or_what_undefined_says():
     data = pl.DataFrame({"q": ["a", "a", "b"], "relevant": [1, 0, 0], "score": [2, 1, 1]})
     for function, given in [

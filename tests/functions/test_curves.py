@@ -7,7 +7,6 @@ from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import figure
-from polars.testing import assert_frame_equal
 from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
@@ -72,18 +71,6 @@ def test_figures_on_request():
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
         assert {name: row[name] for name in figures} == {name: near(figure(name, tp, k, 3, 5)) for name in figures}
-
-
-def test_one_figure_by_itself():
-    for function in (fp.curve, fp.with_curve):
-        frame = pl.DataFrame({"relevant": [1, 0], "score": [2, 1]})
-        assert_frame_equal(
-            function(frame, "relevant", "score", rates="f1"), function(frame, "relevant", "score", rates=["f1"])
-        )
-
-
-def test_a_figure_that_the_curve_has_anyway_comes_once():
-    assert TEN.pr.curve("relevant", "score", rates=["precision", "f1", "tp"]).columns == [*COLUMNS, "f1"]
 
 
 def test_precision_times_recall_step_adds_up_to_average_precision():
@@ -188,15 +175,6 @@ def test_fewer_points_are_rows_of_the_curve():
     assert_same(three, whole.filter(pl.col("k").is_in([1, 4, 10])))
     # Of eleven levels each hit is the first to reach some.
     assert TEN.pr.curve("relevant", "score", points=11, rates="all")["k"].to_list() == [1, 2, 4, 6, 10]
-
-
-def test_the_first_and_the_last_point_stay():
-    data = pl.DataFrame({"q": [1] * 4 + [2] * 3, "y": [0, 1, 0, 0, 0, 0, 0], "s": [4, 3, 2, 1, 3, 2, 1]})
-    found = data.pr.curve("y", "s", by="q", points=2, rates="all")
-    assert found.select("q", "k").rows() == [(1, 1), (1, 2), (1, 4), (2, 1), (2, 3)]
-    lazy = data.lazy().pr.curve("y", "s", by="q", points=2, rates="f1")
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == lazy.collect().schema
 
 
 @given(

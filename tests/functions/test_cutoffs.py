@@ -80,10 +80,7 @@ def test_known_answer(data, name, value):
 @pytest.mark.parametrize(
     ("function", "given", "columns"),
     [
-        ("precision_at_k", {"k": 2}, ["precision@2"]),
-        ("precision_at_k", {"k": [5, 1]}, ["precision@5", "precision@1"]),
         ("recall_at_k", {"k": np.int64(2)}, ["recall@2"]),
-        ("f_beta", {}, ["max_f1", "threshold@max_f1"]),
         ("f_beta", {"beta": 0.5}, ["max_f0.5", "threshold@max_f0.5"]),
         ("f_beta", {"threshold": [0.5, -1]}, ["f1@threshold=0.5", "f1@threshold=-1"]),
         ("f_beta", {"k": (3,), "beta": 2.0}, ["f2@3"]),
@@ -214,17 +211,3 @@ def test_lift_of_a_group_that_a_rank_exceeds():
     )
     none = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]})
     assert none.pr.evaluate("lift@1", "relevant", "score").item() is None
-
-
-def test_intervals_of_lift_hold_its_value_or_are_refused():
-    data = pl.DataFrame(
-        {"q": [1] * 5 + [2] * 5 + [3] * 5, "y": [1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1], "s": range(15, 0, -1)}
-    )
-    # (1/2, 1, 1/2) / (2/5), whose mean is 5/3.
-    value, low, high = (
-        data.pr.intervals("lift@2", "y", "s", by="q", mean_over="q").select("value", "low", "high").row(0)
-    )
-    assert value == near(5 / 3)
-    assert low < value < high
-    with pytest.raises(ValueError, match="lift@threshold=3 has no closed form where rows are sampled"):
-        data.pr.intervals("lift@threshold=3", "y", "s")

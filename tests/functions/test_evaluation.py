@@ -1,7 +1,6 @@
 import re
 
 import polars as pl
-import polars.selectors as cs
 import pytest
 from compare import assert_same, near
 from names import AT_CUT, COUNTS, NAMES
@@ -93,11 +92,6 @@ def test_mean_over_all_keys():
         assert result.rows() == [(5, near((5 / 6 + 1 / 2 + 1 / 2) / 3), 2)]
 
 
-def test_mean_over_the_first_key():
-    result = RUNS.pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over="model")
-    assert result.rows() == [(1, 2, near(2 / 3), 0), (2, 1, 0.5, 0), (3, 2, None, 2)]
-
-
 def test_mean_over_systems():
     data = RUNS.with_columns(other=-pl.col("score"))
     result = data.pr.evaluate(
@@ -175,14 +169,6 @@ def test_several_scores_are_the_calls_one_by_one():
     assert_same(result, expected, dtypes=False)
 
 
-def test_several_scores_of_a_selector():
-    data = RUNS.with_columns(score_b=-pl.col("score"), score_c=pl.lit(0))
-    result = data.pr.average_precision("relevant", cs.starts_with("score"), by="model")
-    assert result.select("model", "system").rows() == [(m, s) for m in "ab" for s in ("score", "score_b", "score_c")]
-    listed = data.pr.average_precision("relevant", ["score", "score_b", "score_c"], by="model")
-    assert result.equals(listed)
-
-
 def test_a_list_of_one_score_has_a_system_too():
     result = RUNS.pr.average_precision("relevant", ["score"], by="query")
     assert result.columns == ["query", "system", "average_precision"]
@@ -207,11 +193,6 @@ def test_with_metrics_is_evaluate_joined_to_the_rows():
     assert result.columns == [*data.columns, *names]
     groups = data.pr.evaluate(names, "relevant", "score", by=["model", "query"])
     assert_same(result, data.join(groups, on=["model", "query"], how="left", maintain_order="left"), dtypes=False)
-
-
-def test_with_metrics_without_groups():
-    result = TEN.pr.with_metrics("average_precision", "relevant", "score")
-    assert result["average_precision"].to_list() == [near(47 / 60)] * 10
 
 
 def test_with_metrics_and_undefined():
