@@ -12,7 +12,6 @@ from oracle import oracle
 from rankings import SMALL, mean_over_orders, values
 
 import frame_pr as fp
-from frame_pr.metrics.rates import RATES
 
 pytestmark = pytest.mark.slow
 
@@ -33,16 +32,6 @@ THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
 # At a threshold of their own these follow the scores wherever they go.
 AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
 # Counts, sums, and what may lie far below 0.
-UNBOUNDED = [
-    "rows",
-    "positives",
-    "tied_rows",
-    "first_rank",
-    "mean_rank",
-    "average_precision_lift",
-    "dcg",
-    "normalized_average_precision",
-]
 
 
 def metrics_of(data, names=SOME, **options):
@@ -129,44 +118,6 @@ def test_twice_the_rows_are_the_same_rates(data):
 
 
 @given(FRAMES)
-def test_bounds(data):
-    result = metrics_of(data)
-    names_by_range = {rate.range: [] for rate in RATES.values()}
-    for name, rate in RATES.items():
-        names_by_range[rate.range] += [name, f"max_{name}"]
-    signed, unbounded = tuple(names_by_range["-1 to 1"]), tuple(names_by_range["0 up"])
-    for name in SOME:
-        low = -1 if name.startswith(signed) else 0
-        if name in (*THRESHOLDS, *UNBOUNDED) or name.startswith(("k@", "dcg@", *unbounded)):
-            continue
-        assert all(low - 1e-12 <= value <= 1 + 1e-12 for value in result[name].drop_nulls()), name
-    defined = result.filter(pl.col("positives") > 0)
-    assert (defined["interpolated_average_precision"] >= defined["average_precision"] - 1e-12).all()
-    # The last threshold takes every row, at recall 1 and a precision that is the prevalence.
-    assert (defined["average_precision"] > 0).all()
-    assert (defined["interpolated_average_precision"] >= defined["prevalence"] - 1e-12).all()
-    # The best F is at least that of taking every row.
-    assert (defined["max_f1"] >= 2 * defined["positives"] / (defined["positives"] + defined["rows"]) - 1e-12).all()
-    # With a positive everything has a value, but for what divides by rows predicted, by others, or by negatives.
-    divided = ("mcc@", "precision@threshold=", "precision@precision=", "precision@fpr=")
-    divided += ("roc_auc", "equal_error_rate", "normalized_average_precision", "max_mcc", "max_markedness", "max_kappa")
-    divided += tuple(f"max_{name}" for name, rate in RATES.items() if "negatives" in rate.needs)
-    assert not [n for n in SOME if defined[n].null_count() and not n.startswith(divided)]
-
-
-@given(FRAMES)
-def test_no_positives_and_only_positives(data):
-    names = ["average_precision", "interpolated_average_precision_101", "r_precision", "max_f1"]
-    none = metrics_of(data.with_columns(relevant=pl.lit(False)), [*names, "k@recall=0.3"])
-    every = metrics_of(data.with_columns(relevant=pl.lit(True)), [*names, "average_precision_lift"])
-    for name in names:
-        assert none[name].null_count() == none.height
-        assert every[name].to_list() == [near(1.0)] * every.height
-    assert none["k@recall=0.3"].null_count() == none.height
-    assert every["average_precision_lift"].to_list() == [near(1.0)] * every.height
-
-
-@given(FRAMES)
 def test_the_curve(data):
     curve = data.pr.curve("relevant", "score", by="q", rates="all")
     assert curve["q"].is_sorted()
@@ -179,17 +130,6 @@ def test_the_curve(data):
         assert part.select("k", "tp").row(-1) == (rows.height, rows["relevant"].sum())
         assert (part["tp"] + part["fp"] == part["k"]).all()
         assert (part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height).all()
-
-
-@given(FRAMES, st.integers(0, 1000))
-def test_at_any_recall(data, thousandths):
-    recall = thousandths / 1000
-    names = [f"{name}@recall={recall}" for name in ("k", "threshold", "precision", "interpolated_precision", "f1")]
-    result = metrics_of(data, names)
-    for row in result.iter_rows(named=True):
-        part = data.filter(q=row["q"])
-        for name in names:
-            assert row[name] == near(oracle(name, part["relevant"].to_list(), part["score"].to_list())), name
 
 
 @pytest.mark.parametrize(

@@ -133,23 +133,6 @@ def test_groups_that_nobody_judged_in_a_mean(more):
     warns(PARTLY, call, "unjudged: 1 group has no label in column 'y', of 3")
 
 
-@pytest.mark.parametrize(
-    ("frame", "given"),
-    [
-        (PARTLY, {"by": "q", "unjudged": "negative"}),  # each group is seen
-        (PARTLY, {"by": "q", "mean_over": "q", "unjudged": "drop"}),
-        (PARTLY.with_columns(pl.col("y").fill_null(0)), {"by": "q", "mean_over": "q", "unjudged": "negative"}),
-        # Each group has a label.
-        (
-            ROWS.with_columns(pl.when(pl.int_range(12) % 4 == 1).then("y")),
-            {"by": "q", "mean_over": "q", "unjudged": "negative"},
-        ),
-    ],
-)
-def test_groups_whose_labels_are_known(frame, given):
-    result(frame, lambda data: fp.evaluate(data, AP, "y", "s", **given))
-
-
 def test_the_warning_names_the_line_of_the_caller():
     with pytest.warns(fp.DataWarning) as told:
         ROWS.pr.average_precision("y", "predicted")
@@ -179,23 +162,6 @@ def test_ranks_as_a_score(rank):
     warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
     warns(frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text)
     warns(frame.sample(fraction=1, shuffle=True, seed=1), lambda frame: fp.curve(frame, "y", "rank", by="q"), text)
-
-
-@pytest.mark.parametrize(
-    ("frame", "options"),
-    [
-        (RANKS, {"by": "q", "ascending": True}),
-        (RANKS, {}),  # without groups they are no ranks
-        (RANKS.with_columns(y=1 - pl.col("y")), {"by": "q"}),  # high values are good
-        (RANKS.with_columns(pl.col("rank") + 1), {"by": "q"}),
-        (RANKS.with_columns(pl.col("rank") * 2 - 1), {"by": "q"}),
-        (RANKS.with_columns(pl.col("rank").clip(upper_bound=3)), {"by": "q"}),  # tied
-        (RANKS.with_columns(pl.col("rank") * 1.0), {"by": "q"}),
-        (RANKS[:4], {}),  # a short list may have any order
-    ],
-)
-def test_whole_numbers_that_are_no_ranks(frame, options):
-    fp.average_precision(frame, "y", "rank", **options)
 
 
 ROWS_WITH_TIES = pl.DataFrame(

@@ -1,76 +1,14 @@
-import math
 from decimal import Decimal
 
 import polars as pl
 import pytest
-from names import GOOD, call
+from names import GOOD
 
 # seen in the values, so on a LazyFrame at collect -------------------------------------------------------------------
 
 
 def series(name, values, **given):
     return GOOD.with_columns(pl.Series(name, values, **given))
-
-
-IN_VALUES = [
-    (
-        series("score", [0.9, None, math.nan, 0.6, None]),
-        {},
-        r"score column 'score' has 3 missing of 5 values \(2 null, 1 NaN\): unscored='unretrieved' .*, unscored='drop'",
-    ),
-    (
-        series("score", [9, None, 7, 6, 5]),
-        {},
-        r"score column 'score' has 1 missing of 5 values: unscored='unretrieved'",
-    ),
-    (
-        series("relevant", [1, None, 0, None, 1]),
-        {},
-        r"has 2 missing of 5 values: unjudged='negative' .*, unjudged='drop' leaves",
-    ),
-    (series("relevant", [1.0, math.nan, 0.0, 1.0, 0.0]), {}, "truth column 'relevant' has 1 missing of 5 values"),
-    (series("relevant", [True, None, False, True, True]), {}, "truth column 'relevant' has 1 missing of 5 values"),
-    (series("label", ["yes", None, "no", "no", "yes"]), {"truth": "label", "positive": "yes"}, "'label' has 1 missing"),
-    (
-        series("relevant", [0, 1, 2, 3, 1]),
-        {},
-        r"truth column 'relevant' is neither boolean nor 0/1, it holds 0, 1, 2, 3: name its positive label, positive=",
-    ),
-    (series("relevant", [0, 1, -1, 0, 0]), {}, r"'relevant' is neither boolean nor 0/1, it holds -1, 0, 1: name"),
-    (series("relevant", [0.0, 0.5, 1.0, 0.0, 0.0]), {}, r"neither boolean nor 0/1, it holds 0\.0, 0\.5, 1\.0: name"),
-    (
-        GOOD,
-        {"truth": "label", "positive": "maybe"},
-        r"truth column 'label' has no 'maybe', it holds 'no', 'yes': positive= names",
-    ),
-    (GOOD, {"positive": 7}, r"truth column 'relevant' has no 7, it holds 0, 1"),
-    (
-        series("score", [1, 0, 2, 3, 4]),
-        {"truth": "score", "score": "relevant", "positive": 7},
-        "0, 1, 2, 3, 4: positive",
-    ),
-    (
-        pl.concat([GOOD, GOOD]).with_columns(relevant=pl.int_range(10)),
-        {},
-        "it holds 0, 1, 2, 3, 4 and 5 more: name its positive label",
-    ),
-]
-
-
-@pytest.mark.parametrize(("data", "given", "message"), IN_VALUES, ids=[message[:40] for _, _, message in IN_VALUES])
-def test_what_the_values_show(data, given, message):
-    given = {"by": "query"} | given
-    for frame in (data, data.to_pandas(), data.to_pandas(use_pyarrow_extension_array=True)):
-        # numpy has no missing integer: pandas makes it NaN, which is missing all the same.
-        loose = message if frame is data else message.split(" values")[0].replace(", it holds", "|, it holds")
-        with pytest.raises(ValueError, match=loose):
-            call(frame, "average_precision", **given)
-    # A LazyFrame shows its values when it is collected, and not before.
-    result = call(data.lazy(), "average_precision", **given)
-    assert result.collect_schema().names() == ["query", "average_precision"]
-    for engine in ("in-memory", "streaming"):
-        with pytest.raises((ValueError, pl.exceptions.ComputeError), match=message):
-            result.collect(engine=engine)
 
 
 def test_predictions():

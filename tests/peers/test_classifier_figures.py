@@ -32,18 +32,6 @@ def parts() -> dict[int, pl.DataFrame]:
     return {q: part for (q,), part in segments().partition_by("q", as_dict=True).items()}
 
 
-def test_the_segments_have_every_sort():
-    found = segments().pr.evaluate(["tied_rows", "rows", "positives"], "truth", "score", by="q")
-    for sort in (
-        pl.col("positives") == 0,
-        pl.col("positives") == pl.col("rows"),
-        pl.col("tied_rows") == 0,
-        pl.col("tied_rows") > 10,
-        pl.col("positives").is_between(1, pl.col("rows") - 1),
-    ):
-        assert found.filter(sort).height >= 5, sort
-
-
 # scikit-learn -------------------------------------------------------------------------------------------------------
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
@@ -156,26 +144,6 @@ def test_gains(gain):
             measure = metrics.dcg_score if name.startswith("dcg") else metrics.ndcg_score
             both, other = (measure(rows, score, k=k) for rows in (grades, grades[[1, 1]]))
             assert found[q][name] == near(float(2 * both - other)), (q, name)
-
-
-def test_the_ranking_precision_of_one_positive():
-    # label_ranking_average_precision_score takes tied rows together, as average_precision does.
-    found = segments().with_columns(one=pl.col("truth") & (pl.col("truth").cum_sum().over("q") == 1))
-    ours = dict(found.pr.average_precision("one", "score", by="q").rows())
-    for q, part in found.filter(pl.col("one").any().over("q")).partition_by("q", as_dict=True).items():
-        theirs = metrics.label_ranking_average_precision_score([part["one"].to_list()], [part["score"].to_list()])
-        assert ours[q[0]] == near(float(theirs))
-
-
-def test_a_share_of_the_rows():
-    # numpy by hand, on scores without ties.
-    found = figures(["precision@20%", "recall@20%", "k@20%"], weighted=False)
-    for q, part in list(parts().items())[::2]:
-        k = max(1, math.ceil(part.height / 5))
-        first = part["truth"].to_numpy()[np.argsort(-part["score"].to_numpy())][:k]
-        assert (found[q]["k@20%"], found[q]["precision@20%"]) == (k, near(first.mean().item()))
-        if part["truth"].any():
-            assert found[q]["recall@20%"] == near(first.sum().item() / part["truth"].sum())
 
 
 # scipy --------------------------------------------------------------------------------------------------------------

@@ -1,26 +1,9 @@
 """The recipes of docs/migration.md for search, against the tools themselves, or what they have published."""
 
-import polars as pl
 import pytest
 from searches import RELEVANT, SEARCH, assert_equal, joined, search, trec_eval
 
 KS = [1, 3, 10, 40]
-
-
-def test_the_searches_have_all_that_a_search_can_have():
-    run, judgments = search(300, ties=True)
-    both = joined(run, judgments)
-    queries = both.group_by("query").agg(
-        pl.col("score", "relevance").is_null().all(),
-        unjudged=pl.col("relevance").is_null().any(),
-        positives=RELEVANT.sum(),
-    )
-    assert queries.filter("score").height > 5
-    assert queries.filter("relevance").height > 5
-    assert queries.filter("unjudged").height > 50
-    assert queries.filter((pl.col("positives") == 0) & ~pl.col("relevance")).height > 5
-    assert both.filter(pl.col("score").is_null() & RELEVANT).height > 100
-    assert both.pr.evaluate("tied_rows", RELEVANT, "score", **SEARCH).item() > 1000
 
 
 # trec_eval ----------------------------------------------------------------------------------------------------------

@@ -62,25 +62,6 @@ def assert_close(found, expected, note=None):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12, err_msg=str(note))
 
 
-def test_the_data_has_every_sort_of_group():
-    groups = (
-        generated()
-        .group_by("q")
-        .agg(rows=pl.len(), positives=pl.col("relevant").sum(), distinct=pl.col("score").n_unique())
-    )
-    assert groups.height > MANY
-    for sort in (
-        pl.col("rows") == 1,
-        pl.col("positives") == 0,
-        (pl.col("positives") == pl.col("rows")) & (pl.col("rows") > 1),
-        (pl.col("distinct") < pl.col("rows")),
-        (pl.col("distinct") == 1) & (pl.col("rows") > 1),
-        (pl.col("distinct") == pl.col("rows")) & (pl.col("rows") > 50),
-        (pl.col("positives") > 0) & (pl.col("positives") < pl.col("rows") * 0.003),
-    ):
-        assert groups.filter(sort).height >= 3, sort
-
-
 @cache
 def average_precisions() -> dict[int, float | None]:
     # Without positives scikit-learn warns, and gives 0.

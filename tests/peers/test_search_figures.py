@@ -1,7 +1,5 @@
 """First hits, gains and judgments, against the tools of search."""
 
-import math
-
 import numpy as np
 import polars as pl
 import pytest
@@ -54,22 +52,6 @@ def test_gains_of_trec_eval(ties):
     assert_equal(figures(both, GAINED, **TREC), trec_eval(run, binary, measures), GAINED)
     with pytest.raises(AssertionError):
         assert_equal(figures(both, GAINED, **TREC), theirs, GAINED)
-
-
-def test_gains_of_trec_eval_know_no_level():
-    # With a level of 2 a grade of 1 is not relevant any more, and has its gain still: of the row, and of the ideal.
-    import pytrec_eval
-
-    run = {"q": {"a": 3.0, "b": 2.0}}
-    level = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 2}}, {"ndcg", "recip_rank"}, relevance_level=2)
-    values = level.evaluate(run)["q"]
-    data = pl.DataFrame({"grade": [1, 2], "score": [3, 2]})
-    ours = data.pr.evaluate(["ndcg", "reciprocal_rank"], pl.col("grade") >= 2, "score", gain="grade").row(0)
-    assert (
-        ours
-        == (near(values["ndcg"]), near(values["recip_rank"]))
-        == (near((1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))), 0.5)
-    )
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -193,24 +175,6 @@ def test_ir_measures(ties):
     if ties:
         with pytest.raises(AssertionError):
             assert_equal(*compared(cut, TREC))
-
-
-def test_judged_of_ir_measures():
-    measures = pytest.importorskip("ir_measures")
-    run, judgments = search(200, ties=True)
-    theirs = ir_measures_of(run, judgments, [measures.Judged @ k for k in KS])
-    by_name = TREC | {"tie_break_descending": False}
-    ours = figures(joined(run, judgments), [f"judged@{k}" for k in KS], **by_name)
-    retrieved = dict(run.group_by("query").len().rows())
-    # It divides by the documents retrieved, where these are fewer than k.
-    over_retrieved = ours.with_columns(
-        pl.col(f"judged@{k}") * k / pl.col("query").replace_strict(retrieved, default=1).clip(upper_bound=k) for k in KS
-    )
-    theirs = {query: values for query, values in theirs.items() if query in retrieved}
-    assert len(theirs) > 150
-    assert_equal(over_retrieved, theirs, {f"judged@{k}": f"Judged@{k}" for k in KS})
-    with pytest.raises(AssertionError):
-        assert_equal(ours, theirs, {"judged@40": "Judged@40"})
 
 
 # Spark --------------------------------------------------------------------------------------------------------------

@@ -110,27 +110,3 @@ def test_values_that_are_not_numbers():
     lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})
     assert fp.format_table(lags).splitlines()[2:] == ["| 1d 12h |", "| - |"]
     assert fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
-
-
-@pytest.mark.parametrize(
-    ("frame", "given", "error", "message"),
-    [
-        (RESULT.with_columns(l=[[1]]), {}, TypeError, "frame: column 'l' is List"),
-        (RESULT.with_columns(l=pl.lit(b"\xff")), {}, TypeError, "frame: column 'l' is Binary"),
-        (pl.DataFrame(), {}, ValueError, "frame: it has no columns; a table needs at least one"),
-        (RESULT, {"best": "system"}, ValueError, "best: column 'system' holds no numbers"),
-        (RESULT, {"best": ["fpr"]}, ValueError, "fpr"),
-        (RESULT, {"best": 3}, TypeError, "best"),
-        (RESULT, {"decimals": -1}, ValueError, "decimals"),
-        (RESULT, {"best": {"fpr@10": "least"}}, ValueError, "best"),
-        (
-            RESULT.rename({"fpr@10": "cost"}),
-            {"best": "cost"},
-            ValueError,
-            "'cost' is no name of a metric, so say which",
-        ),
-    ],
-)
-def test_wrong_calls(frame, given, error, message):
-    with pytest.raises(error, match=message):
-        fp.format_table(frame, **given)

@@ -145,38 +145,6 @@ def test_lists_of_nothing(rel):
         assert none.pr.explode_lists("rel", "shown", by="u").lazy().collect().height == 0
 
 
-@pytest.mark.parametrize(
-    ("columns", "given", "message"),
-    [
-        (
-            {"shown": [[1], None]},
-            {},
-            "ranked column 'shown' has 1 null of 2 lists: drop these rows, or fill them with empty",
-        ),
-        ({"rel": [None, None]}, {}, "truth column 'rel' has 2 null of 2 lists"),
-        ({"rel": [[1, None, None], [1]]}, {}, "truth column 'rel' has 2 nulls inside its lists: take them out"),
-        ({"shown": [[1], [4, 5, 5]]}, {}, r"ranked column 'shown' has 5 twice at 2 \(1 such list\): duplicates='miss'"),
-        (
-            {"u": [3, 3]},
-            {},
-            "by names 3 in more than one row, and their lists would be one ranking: name another column",
-        ),
-        (
-            {"p": [[0.5, 0.4], [0.1]]},
-            {"scores": "p"},
-            "scores column 'p' has lists of other lengths than 'shown' in 1 row",
-        ),
-    ],
-)
-def test_wrong_lists(columns, given, message):
-    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]}).with_columns(
-        pl.Series(name, values, dtype=pl.List(pl.Int64) if name == "rel" else None) for name, values in columns.items()
-    )
-    for frame in (data, data.lazy()):
-        with pytest.raises(ValueError, match=message):
-            frame.pr.explode_lists("rel", "shown", by="u", **given).lazy().collect()
-
-
 ITEMS = st.lists(st.integers(0, 6), max_size=6)
 
 
