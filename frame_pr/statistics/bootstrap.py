@@ -221,28 +221,17 @@ class Sampler:
         self.starts = strata.searchsorted(np.arange(int(strata[-1]) + 2))
         streams = units["stream"].to_numpy()[self.starts[:-1]]
         self.generators = [np.random.default_rng([seed, int(stream)]) for stream in streams]
-        # The unit of each row of a stratum; None where each unit is one row.
-        self.units = [
-            np.repeat(np.arange(end - start, dtype=np.int32), self.sizes[start:end])
-            if self._by_row(start, end)
-            else None
-            for start, end in zip(self.starts, self.starts[1:], strict=False)
-        ]
-
-    def _by_row(self, start: int, end: int) -> bool:
-        """Return whether the rows of a stratum are drawn one by one, and units have several rows."""
-        return end - start < int(self.sizes[start:end].sum()) <= _FEW_ROWS * (end - start)
 
     def draw(self, times: int) -> npt.NDArray[np.int64]:
         """Return the counts of the next replicates, one row for each of them."""
         counts = np.empty((times, len(self.sizes)), dtype=np.int64)
-        strata = zip(self.generators, self.units, self.starts, self.starts[1:], strict=False)
-        for rng, unit_of_row, start, end in strata:
+        for rng, start, end in zip(self.generators, self.starts, self.starts[1:], strict=False):
             sizes = self.sizes[start:end]
             rows = int(sizes.sum())
             if rows > _FEW_ROWS * len(sizes):
                 counts[:, start:end] = rng.multinomial(rows, sizes / rows, size=times)
                 continue
+            unit_of_row = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes) if rows > len(sizes) else None
             for replicate in range(times):
                 drawn = rng.integers(0, rows, size=rows, dtype=np.int32)
                 drawn = drawn if unit_of_row is None else unit_of_row[drawn]

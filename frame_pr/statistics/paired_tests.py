@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,8 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import Array, array_of, columns_of, t_test
-from frame_pr.statistics.comparison_table import NUMBERS, TIE, Comparison, Options, Scored, comparison_columns
+from frame_pr.statistics.bounds import Array, array_of, t_test
+from frame_pr.statistics.comparison_table import TIE, Comparison, Options, Scored, comparison_columns
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
     estimates_of_groups,
@@ -42,173 +42,126 @@ def compare_units(unit_values: UnitValues[Frame], keys: Sequence[str], options: 
     units = [key for key in unit_values.keys if key not in (*keys, "system")]
     columns = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     columns |= {f"unit{i}": by_name(key) for i, key in enumerate(units)}
-    columns |= {f"m{i}": by_name(metric) for i, metric in enumerate(unit_values.metrics)}
+    columns |= {str(m): by_name(metric) for m, metric in enumerate(unit_values.metrics)}
     values = collected(unit_values.table.select("system", **columns), "auto")
+    table = _compare_units(values, len(keys), len(unit_values.metrics), options)
     single = len(options.systems) == 2 and not keys and len(unit_values.metrics) == 1
     correction = None if single else options.correction
-    table = _compare_units(values, len(keys), options)
     return Comparison(table, keys, unit_values.metrics, (), correction, unit_values.give)
 
 
-class _Units(NamedTuple):
-    """The values of all systems in all units, sorted by key."""
-
-    keys: pl.DataFrame
-    """The keys: one row for each group of units."""
-    group: Any
-    """The row in `keys` of each unit."""
-    place: Any
-    """The number of each unit in its group."""
-    values: Array
-    """By system, metric and unit; NaN if there is none."""
-    present: Any
-    """By system and unit: whether the system has a row."""
-
-    @staticmethod
-    def of(table: pl.DataFrame, systems: pl.Series, keys: int) -> _Units:
-        """Read a table with the columns `key0`, ..., `unit0`, ..., `system`, `m0`, ..."""
-        key_columns = [f"key{i}" for i in range(keys)]
-        unit_columns = [*key_columns, *(name for name in table.columns if name.startswith("unit"))]
-        metrics = [name for name in table.columns if name.startswith("m")]
-        units = table.select(unit_columns).unique().sort(unit_columns).with_row_index("row")
-        group = np.zeros(units.height, dtype=int)
-        if keys:
-            group = units.select(pl.struct(key_columns).rle_id().cast(pl.Int64)).to_series().to_numpy()
-        rows = table.join(units, on=unit_columns, how="left", nulls_equal=True, maintain_order="left")["row"].to_numpy()
-        numbers = pl.DataFrame({"system": systems}).with_row_index("number")
-        system = table.select("system").join(numbers, on="system", how="left", maintain_order="left")["number"]
-        values = np.full((len(systems), len(metrics), units.height), np.nan)
-        present = np.zeros((len(systems), units.height), dtype=bool)
-        for m, name in enumerate(metrics):
-            values[system.to_numpy(), m, rows] = array_of(table, name)
-        present[system.to_numpy(), rows] = True
-        starts = group.searchsorted(np.arange(group[-1] + 1))
-        place = np.arange(units.height) - starts[group]
-        return _Units(units[starts.tolist()].select(key_columns), group, place, values, present)
-
-
-def _compare_units(table: pl.DataFrame, keys: int, options: Options) -> pl.DataFrame:
-    """Compare the systems of a table with a row for each system and unit."""
-    names, dtype = table["system"].unique().sort(), table.schema["system"]
+def _compare_units(values: pl.DataFrame, keys: int, metrics: int, options: Options) -> pl.DataFrame:
+    """Compare systems, from a row for each of them and unit: `system`, `key0`, ..., `unit0`, ..., and the metrics."""
+    names, shared = values["system"].unique().sort(), [f"key{i}" for i in range(keys)]
+    units = values.columns[1 : values.width - metrics]
     if options.systems:
-        names = pl.Series("system", list(options.systems), dtype=dtype)
+        names = pl.Series("system", list(options.systems), dtype=names.dtype)
     if names.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
-    if table.is_empty():
-        places = dict.fromkeys(("m", "a", "b"), pl.Int32()) | dict.fromkeys(("baseline", "system"), dtype)
-        return pl.DataFrame(schema={**table.select(table.columns[1 : 1 + keys]).schema, **places, **NUMBERS})
-    pairs = options.pairs(names.to_list())
-    units = _Units.of(table, names, keys)
-    _validate_shared(units.present, names.to_list(), pairs)
-    baselines, others = (np.array(side) for side in zip(*pairs, strict=True))
-    numbers, differences = _summaries(units, units.values[baselines], units.values[others], 1 - options.confidence)
+    places = options.pairs(names.to_list()) if len(values) else []
+    pairs = pl.DataFrame(places, schema={"a": pl.Int32, "b": pl.Int32}, orient="row")
+    pairs = pairs.with_columns(baseline=pl.lit(names).gather("a"), system=pl.lit(names).gather("b"))
+    _validate_shared(values.select("system", *units), pairs)
+    # A unit of a pair is a row; `place` is its number among the units of its key.
+    numbered = values.select(units).unique().sort(units)
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    numbered = numbered.with_columns(place=place.over(shared) if shared else place)
+    long = values.unpivot(values.columns[values.width - metrics :], index=["system", *units], variable_name="m")
+    long = long.with_columns(pl.col("m").cast(pl.Int32)).drop_nulls("value")
+    long = long.join(numbered, on=units, nulls_equal=True).drop([unit for unit in units if unit not in shared])
+    both = long.rename({"system": "baseline", "value": "x"}).join(pairs, on="baseline")
+    both = both.join(long.rename({"value": "y"}), on=[*shared, "place", "m", "system"], nulls_equal=True)
+    tests = numbered.group_by(shared, maintain_order=True).len("units") if shared else numbered.select(units=pl.len())
+    tests = tests.join(pairs, how="cross").join(
+        pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32}), how="cross"
+    )
+    test = [*shared, "a", "b", "m"]
+    x, y, d = pl.col("x"), pl.col("y"), pl.col("d")
+    scale = pl.max_horizontal(x.abs(), y.abs()).max().over(test)
+    both = both.with_columns(scale=pl.when(scale > 0).then(scale).otherwise(1.0))
+    both = both.with_columns(d=y / pl.col("scale") - x / pl.col("scale"))
+    both = both.with_columns(d=pl.when(d.abs() >= TIE).then(d).otherwise(0.0))
+    sums = both.group_by(test).agg(
+        pl.col("scale").first(),
+        n=pl.len().cast(pl.Int64),
+        value_baseline=x.mean(),
+        value_system=y.mean(),
+        mean=d.mean(),
+        spread=pl.when(d.max() - d.min() < TIE).then(0.0).otherwise(d.std()),
+        **{name: sign.sum().cast(pl.Int64) for name, sign in {"wins": d > 0, "equal": d == 0, "losses": d < 0}.items()},
+    )
+    counts = pl.col("n", "wins", "equal", "losses").fill_null(0)
+    table = tests.join(sums, on=test, how="left", nulls_equal=True).with_columns(counts).with_row_index("test")
+    mean, spread, n, scales = (array_of(table, name) for name in ("mean", "spread", "n", "scale"))
+    spread = np.where(n > 1, spread, np.nan)
+    low, high, p = t_test(mean, spread / np.sqrt(n), n - 1, 1 - options.confidence)
     if options.test == "permutation":
-        flipped = sign_flips(differences, units.group, units.place, options.resamples, options.seed)
+        rows = both.join(table.select("test", *test), on=test, nulls_equal=True)
+        flipped = sign_flips(
+            rows["d"].to_numpy(), rows["test"].to_numpy(), rows["place"].to_numpy(), len(table), options
+        )
         # Without spread there is no test: p = 1 if all differences are 0, else null.
-        numbers["p_value"] = np.where(np.isnan(numbers["effect_size"]), numbers["p_value"], flipped)
-    pair, metric, group = (part.ravel() for part in np.indices(numbers["p_value"].shape))
-    result = units.keys[group.tolist()] if keys else pl.DataFrame(height=len(group))
-    index = {"m": metric, "a": baselines[pair], "b": others[pair]}
-    result = result.with_columns(pl.Series(name, column, dtype=pl.Int32) for name, column in index.items())
-    result = result.with_columns(baseline=pl.lit(names).gather("a"), system=pl.lit(names).gather("b"))
-    columns = columns_of(**{name: numbers[name].ravel() for name in NUMBERS})
-    return result.with_columns(column.cast(NUMBERS[column.name]) for column in columns)
+        p = np.where(spread > 0, flipped, p)
+    others = {name: pl.col(name) for name in ("value_baseline", "value_system", "wins", "equal", "losses")}
+    others |= {"units_baseline": pl.col("n"), "units_system": pl.col("n"), "undefined": pl.col("units") - pl.col("n")}
+    others["effect_size"] = pl.when(pl.col("spread") > 0).then(pl.col("mean") / pl.col("spread"))
+    error = spread / np.sqrt(n) * scales
+    return table.with_columns(comparison_columns(mean * scales, low * scales, high * scales, p, error, **others))
 
 
-def _validate_shared(present: Any, names: Sequence[Any], places: Sequence[tuple[int, int]]) -> None:
+def _validate_shared(rows: pl.DataFrame, pairs: pl.DataFrame) -> None:
     """Raise if the two systems of a pair share no unit; warn if they share few."""
-    shared = present.astype(int) @ present.T
-    for a, b in places:
-        number, fewer = shared[a, b], min(shared[a, a], shared[b, b])
+    units = [name for name in rows.columns if name != "system"]
+    both = rows.join(rows, on=units, nulls_equal=True).group_by("system", "system_right").len()
+    shared = {(a, b): n for a, b, n in both.iter_rows()}
+    for a, b in pairs.select("baseline", "system").iter_rows():
+        number, fewer = shared.get((a, b), 0), min(shared[a, a], shared[b, b])
         if not number:
-            raise ValueError(f"systems {shown(names[a])} and {shown(names[b])} share none of their groups: {UNPAIRED}")
+            raise ValueError(f"systems {shown(a)} and {shown(b)} share none of their groups: {UNPAIRED}")
         if number < fewer / 2:
             warn(
-                f"systems {shown(names[a])} and {shown(names[b])} share {number} of their {shared[a, a]} and "
-                f"{shared[b, b]} groups, and only these are compared: {UNPAIRED}"
+                f"systems {shown(a)} and {shown(b)} share {number} of their {shared[a, a]} and {shared[b, b]} groups, "
+                f"and only these are compared: {UNPAIRED}"
             )
 
 
-def _summaries(units: _Units, a: Array, b: Array, alpha: float) -> tuple[dict[str, Any], Array]:
-    """Return the numbers by pair, metric and group, and the differences of units over the scale of their group."""
-    group = units.group
-    starts = group.searchsorted(np.arange(units.keys.height or 1))
-
-    def total(column: Any) -> Any:
-        return np.add.reduceat(column, starts, axis=-1)
-
-    both = ~np.isnan(a) & ~np.isnan(b)
-    a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
-    scale = np.maximum.reduceat(np.maximum(abs(a), abs(b)), starts, axis=-1)
-    scale = np.where(scale > 0, scale, 1.0)
-    differences = b / scale[..., group] - a / scale[..., group]
-    differences[abs(differences) < TIE] = 0.0
-    n, sizes = total(both * 1), total(np.ones(len(group), dtype=int))
-    with np.errstate(all="ignore"):
-        mean = total(differences) / n
-        deviations = np.where(both, differences - mean[..., group], 0.0)
-        spread = np.sqrt(total(deviations**2) / (n - 1))
-        largest = np.maximum.reduceat(abs(deviations), starts, axis=-1)
-        spread = np.where(largest < TIE, 0.0 * spread, spread)
-        low, high, p = t_test(mean, spread / np.sqrt(n), n - 1.0, alpha)
-        numbers = {
-            "difference": mean * scale,
-            "low": low * scale,
-            "high": high * scale,
-            "p_value": p,
-            "value_baseline": total(a) / n,
-            "value_system": total(b) / n,
-            "standard_error": spread / np.sqrt(n) * scale,
-            "units_baseline": n,
-            "units_system": n,
-            "undefined": sizes - n,
-            "effect_size": mean / np.where(spread > 0, spread, np.nan),
-            "wins": total((differences > 0) * 1),
-            "equal": total((both & (differences == 0)) * 1),
-            "losses": total((differences < 0) * 1),
-        }
-    return numbers, differences
-
-
-def sign_flips(differences: Array, group: Any, place: Any, resamples: int, seed: int) -> Array:
-    """Return the p-value of the sign flips of the differences of each pair, metric and group of units.
+def sign_flips(differences: Array, test: Any, place: Any, tests: int, options: Options) -> Array:
+    """Return the p-value of each test from the sign flips of its differences, each of the unit of this place.
 
     With n nonzero differences, it is the share of the 2^n sign flips whose |sum| is at least that of the data. If n
     exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. The flip of a unit
-    depends only on the seed and on its place in its group.
+    depends only on the seed and on its place.
     """
-    groups = int(group[-1]) + 1
-    table = np.zeros((*differences.shape[:-1], groups, int(place.max()) + 1))
-    table[..., group, place] = differences
-    shape, table = table.shape[:-1], table.reshape(-1, table.shape[-1])
+    table = np.zeros((tests, int(place.max(initial=0)) + 1))
+    table[test, place] = differences
     nonzero = np.count_nonzero(table, axis=1)
     # Rounding must not hide a sum that is equal to that of the data.
     least = abs(table.sum(axis=1)) - 1e-12 * abs(table).sum(axis=1)
-    p, few = np.empty(len(table)), nonzero <= _EXACT
+    p, few = np.ones(tests), nonzero <= _EXACT
     if few.any():
         most = max(int(nonzero[few].max()), 1)
         order = np.argsort(table[few] == 0, axis=1, kind="stable")[:, :most]
         rows = np.take_along_axis(table[few], order, axis=1)
         counts = np.zeros(len(rows))
-        # All flips of all signs have the same |sum|: the first sign stays.
+        # All flips of all signs have the same |sum|: the last sign stays.
         for start in range(0, 2 ** (most - 1), 2**14):
             number = np.arange(start, min(start + 2**14, 2 ** (most - 1)))
             signs = 1.0 - 2 * (number[:, None] >> np.arange(most)[None, :] & 1)
             counts += (abs(rows @ signs.T) >= least[few][:, None]).sum(axis=1)
         p[few] = counts / 2 ** (most - 1)
     if not few.all():
-        rng = np.random.default_rng(seed)
-        length = -(-resamples // 8)
+        length = -(-options.resamples // 8)
         # Bits are drawn place by place, so that a p-value does not depend on other groups.
-        bits = np.frombuffer(rng.bytes(length * table.shape[1]), dtype=np.uint8).reshape(table.shape[1], length)
+        drawn = np.random.default_rng(options.seed).bytes(length * table.shape[1])
+        bits = np.frombuffer(drawn, dtype=np.uint8).reshape(table.shape[1], length)
         for start in range(0, int((~few).sum()), _AT_ONCE):
             at = np.flatnonzero(~few)[start : start + _AT_ONCE]
-            sums = np.zeros((len(at), resamples))
+            sums = np.zeros((len(at), options.resamples))
             for first in range(0, len(bits), _AT_ONCE):
-                signs = 1.0 - 2.0 * np.unpackbits(bits[first : first + _AT_ONCE], axis=1, count=resamples)
+                signs = 1.0 - 2.0 * np.unpackbits(bits[first : first + _AT_ONCE], axis=1, count=options.resamples)
                 sums += table[at, first : first + _AT_ONCE] @ signs
-            p[at] = (1 + (abs(sums) >= least[at][:, None]).sum(axis=1)) / (1 + resamples)
-    return p.reshape(shape)
+            p[at] = (1 + (abs(sums) >= least[at][:, None]).sum(axis=1)) / (1 + options.resamples)
+    return p
 
 
 # rows -----------------------------------------------------------------------------------------------------------------
