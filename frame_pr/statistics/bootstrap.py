@@ -45,7 +45,7 @@ def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: floa
     table = collected(output.restored(exact.with_columns(code="group")), "auto")
     # Groups that are averaged get different streams, so that their draws are independent.
     kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys and sampled.averaged else pl.lit(0, dtype=pl.Int64)
-    table = table.sort("code", *output.key_columns.values()).with_columns(
+    table = table.sort(*output.key_columns.values(), "code").with_columns(
         kept=kept if sampled.averaged else pl.col("code")
     )
     stream = pl.int_range(pl.len(), dtype=pl.Int64).over("kept") if sampled.averaged else pl.lit(0, dtype=pl.Int64)

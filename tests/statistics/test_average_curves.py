@@ -73,27 +73,16 @@ def test_the_band_is_that_of_a_mean():
     assert (level["low"], level["high"]) == tuple(near(1 / (1 + np.exp(-logit + s * reach))) for s in (1, -1))
 
 
-def test_groups_without_positives_and_a_single_one():
-    data = pl.DataFrame({"q": [1, 1, 2], "t": [1, 0, 0], "s": [2, 1, 1]})
-    found = fp.average_curve(data, "t", "s", by="q", points=2)
-    assert found.rows() == [(1.0, 1.0, None, None, 1.0, 1.0, 1)]
-    none = fp.average_curve(data.filter(q=2), "t", "s", by="q")
-    assert none.height == 0
-
-
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
         ({"by": None}, ValueError, "average_curve needs groups, whose curves are averaged"),
-        ({"points": 1}, ValueError, "points must be a whole number of at least 2"),
         ({"interpolated": 1}, TypeError, "interpolated must be True or False"),
-        ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
         (
             {"ties": "expected"},
             ValueError,
             "ties='expected': average_curve does not take it; a curve has no expectation over orders",
         ),
-        ({"undefined": 0.0}, TypeError, "unexpected keyword argument 'undefined'"),
     ],
 )
 def test_what_is_refused(change, error, sentence):
@@ -123,22 +112,6 @@ def test_a_group_that_retrieved_no_positive_counts_as_0(interpolated):
     assert column["groups"].to_list() == [2] * (5 + interpolated)
     known = pl.DataFrame({"q": ["a", "b"], "P": [1, 4]})
     assert fp.average_curve(MISSED, "t", "s", total_positives=known, **options).select(columns).rows() == expected
-
-
-def test_a_group_of_which_there_are_only_totals():
-    # c has two positives and no row: the mean of 1, 0 and 0.
-    known = pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 2]})
-    found = fp.average_curve(MISSED, "t", "s", by="q", points=2, total_positives=known)
-    assert found.select("precision", "groups").row(0) == (near(1 / 3), 3)
-
-
-def test_a_perfect_mean_has_one_band():
-    # Two perfect rankings of three positives, whose levels of recall are sums of pieces: (.025)^(1/2) to 1 at each.
-    data = pl.DataFrame({"q": [1] * 4 + [2] * 4, "t": [1, 1, 1, 0] * 2, "s": [4, 3, 2, 1] * 2})
-    for points in (11, 101):
-        found = fp.average_curve(data, "t", "s", by="q", points=points)
-        columns = ["precision", "low", "high", "lower_quartile", "upper_quartile"]
-        assert found.select(columns).unique().rows() == [(1.0, near(0.025**0.5), 1.0, 1.0, 1.0)]
 
 
 @pytest.mark.parametrize("interpolated", [False, True])

@@ -100,13 +100,6 @@ def bootstrapped():
 
 
 @pytest.mark.slow
-def test_a_tally_has_the_numbers_of_its_rows():
-    tally = fp.tally(sample(), "truth", "score", by="q")
-    found = fp.intervals(tally, BOOTSTRAPPED, "truth", "score", count="count", **BY_BOOTSTRAP)
-    assert_same(found, bootstrapped())
-
-
-@pytest.mark.slow
 def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
     data = sample(100)
     given = {"by": "q", "method": "bootstrap", "repeats": 100}
@@ -117,16 +110,6 @@ def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
         assert_same(alone, together.filter(q=1, metric=name))
     monkeypatch.setattr(bootstrap, "_AT_ONCE", 300)
     assert_same(fp.intervals(data, names, "truth", "score", **given), together)
-
-
-@pytest.mark.slow
-def test_gains_are_for_the_metrics_that_read_them():
-    data = sample().with_columns(gain=pl.col("truth") * 3)
-    arguments = {"by": "q", "method": "bootstrap", "gain": "gain", "repeats": 100, "seed": 1}
-    both = fp.intervals(data, ["ndcg@3", "precision@3"], "truth", "score", **arguments)
-    del arguments["gain"]
-    alone = fp.intervals(data, "precision@3", "truth", "score", **arguments)
-    assert_same(both.filter(metric="precision@3"), alone)
 
 
 @pytest.mark.slow

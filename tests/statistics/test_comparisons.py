@@ -56,16 +56,6 @@ def test_known_answer():
     assert flipped["p_value"].item() == 8 / 32
 
 
-def test_flips_of_numbers_that_floats_round():
-    # Their sum is 0, as whole tenths, of which any other is as large.
-    assert compared(0.1, 0.2, 0.1, 0.2, -0.4, -0.1, 0, -0.3, 0.2, test="permutation")["p_value"] == 1
-    # Of five, the smallest p-value: all signs as they are, or all turned.
-    assert compared(*[0.1] * 5, test="permutation")["p_value"] is None
-    assert compared(0.1, 0.2, 0.3, 0.4, 0.5, test="permutation")["p_value"] == 1 / 16
-    # None of 9,999 draws is as large as 30 numbers of one sign.
-    assert compared(*[0.1 + i / 90 for i in range(30)], test="permutation", resamples=9_999)["p_value"] == 1e-4
-
-
 @given(differences=st.lists(st.integers(-8, 8), min_size=2, max_size=11))
 def test_all_flips_are_those_of_an_enumeration(differences):
     found = compared(*(d / 16 for d in differences), test="permutation")["p_value"]
@@ -248,14 +238,6 @@ def test_delong(seed):
     assert t["p_value"] == pytest.approx(2 * stats.t.sf(abs(float(difference)) / error, df), rel=0, abs=1e-9)
 
 
-def test_the_error_against_a_constant_score_is_that_of_intervals():
-    data = two_models(7, 90).with_columns(constant=0.0)
-    row = fp.compare(data, "roc_auc", "t", ["constant", "new"]).row(0, named=True)
-    error = fp.intervals(data, "roc_auc", "t", "new")["standard_error"].item()
-    df = min(data["t"].sum(), (~data["t"]).sum()) - 1
-    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(row["difference"]) / error, df), rel=0, abs=1e-9)
-
-
 def test_users_that_were_drawn():
     # Every row of a user twice: what is known of them stays the same.
     data = two_models(2)
@@ -270,15 +252,6 @@ def test_users_that_were_drawn():
     expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
     assert accuracy["p_value"] == near(expected.pvalue)
     assert alone["units_system"].to_list() == [60, 60]
-
-
-def test_each_group_by_itself():
-    data = two_models(3)
-    found = fp.compare(data, "roc_auc", "t", ["old", "new"], by="g", sampled="rows")
-    assert found.columns == ["g", *COLUMNS]
-    assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
-    alone = fp.compare(data.filter(g=1), "roc_auc", "t", ["old", "new"])
-    assert_same(found.filter(g=1).drop("g", "p_adjusted"), alone)
 
 
 def test_the_same_scores_and_rows_without_a_value():
@@ -312,24 +285,6 @@ def test_what_is_refused(change, error, sentence):
     with pytest.raises(error) as raised:
         fp.compare(runs(1), given_.pop("metrics"), **given_)
     assert str(raised.value).startswith(sentence)
-
-
-def test_tables_of_figures_that_are_none():
-    table = figures(0.1, 0.2)
-    with pytest.raises(ValueError, match="compare takes two systems or more, and there is 'new' only"):
-        fp.compare(table.filter(system="new"), "m", by="query")
-    with pytest.raises(ValueError, match="baseline='bm25' is none of the systems; there are new, old"):
-        fp.compare(table, "m", by="query", baseline="bm25")
-    with pytest.raises(
-        ValueError, match=r"compare: the frame has no column 'system'; .*rename yours.*a list of scores"
-    ):
-        fp.compare(table.drop("system"), "m", by="query")
-    lacking = table.with_columns(system=pl.when(pl.col("system") == "old").then("system"))
-    with pytest.raises(ValueError, match="column 'system' has rows that are null"):
-        fp.compare(lacking, "m", by="query")
-    infinite = table.with_columns(m=pl.when(pl.col("query") == 0).then(float("inf")).otherwise(0.0))
-    with pytest.raises(ValueError, match="column 'm' holds inf: metrics are finite"):
-        fp.compare(infinite, "m", by="query")
 
 
 # Frames of systems ---------------------------------------------------------------------------------------------------

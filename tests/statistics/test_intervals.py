@@ -91,17 +91,6 @@ def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
     assert (mirror["low"], mirror["high"]) == (pytest.approx(1 - row["high"]), pytest.approx(1 - low))
 
 
-@pytest.mark.parametrize("unretrieved", [0, 3])
-def test_positives_that_are_known_are_like_rows_without_a_score(unretrieved):
-    data = samples(4)
-    missing = pl.DataFrame({"q": 0, "truth": [True] * unretrieved, "score": [None] * unretrieved}, schema=data.schema)
-    whole = fp.intervals(pl.concat([data, missing]), "average_precision", "truth", "score", unscored="unretrieved")
-    positives = data["truth"].sum() + unretrieved
-    known = fp.intervals(data.with_columns(P=positives), "average_precision", "truth", "score", total_positives="P")
-    columns = ["value", "low", "high", "standard_error"]
-    assert known.select(columns).row(0) == tuple(map(near, whole.select(columns).row(0)))
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_shares_have_the_interval_of_wilson(confidence):
     data = samples(5, size=80)
@@ -123,40 +112,6 @@ def test_shares_have_the_interval_of_wilson(confidence):
         low, high = proportion_confint(part.sum(), whole.sum(), 1 - confidence, method="wilson")
         assert (row["low"], row["high"]) == (near(low), near(high)), row["metric"]
         assert row["value"] == near(part.sum() / whole.sum())
-
-
-def test_clusters_of_a_share_that_is_a_quotient_of_sums():
-    # F1 is a quotient of the sums of a = 2 t p and b = t + p over the rows, so a row has D = (a - F1 b) / sum(b).
-    data = samples(6).with_columns(user=pl.int_range(pl.len()) % 7)
-    p = pl.col("score") >= 2
-    a, b = 2 * (pl.col("truth").cast(pl.Int64) * p), pl.col("truth").cast(pl.Int64) + p
-    influences = data.select("user", d=(a - b * (a.sum() / b.sum())) / b.sum())
-    squares = influences.group_by("user").agg(pl.sum("d")).select((pl.col("d") ** 2).sum()).item()
-    found = fp.intervals(data, "f1@threshold=2", "truth", "score", cluster="user")
-    assert found["value"].item() == near(data.select(a.sum() / b.sum()).item())
-    assert found["standard_error"].item() == near((squares * 7 / 6) ** 0.5)
-
-
-def test_rows_that_stand_twice_are_one_cluster():
-    # The same rows twice: the figures are those of the rows, and so is what is known of them.
-    data = samples(8).with_row_index("user")
-    twice = pl.concat([data, data])
-    names = ["average_precision", "roc_auc", "recall@threshold=2", "f1@threshold=2"]
-    once = fp.intervals(data, names, "truth", "score", cluster="user")
-    found = fp.intervals(twice, names, "truth", "score", cluster="user")
-    assert found["standard_error"].to_list() == [near(error) for error in once["standard_error"]]
-    alone = fp.intervals(twice, names, "truth", "score")
-    assert (alone["standard_error"] < 0.8 * once["standard_error"]).all()
-
-
-def test_dropped_rows_in_a_group_with_unretrieved_rows():
-    data = samples(8).with_row_index("user").with_columns(user=pl.col("user") // 2)
-    data = data.with_columns(score=pl.when(pl.int_range(pl.len()) % 5 > 0).then("score"))
-    unlabelled = data.with_columns(truth=pl.lit(None, dtype=data.schema["truth"]))
-    names, options = ["average_precision", "roc_auc"], {"cluster": "user", "unscored": "unretrieved"}
-    expected = fp.intervals(data, names, "truth", "score", **options)
-    intervals = fp.intervals(pl.concat([data, unlabelled]), names, "truth", "score", unjudged="drop", **options)
-    assert_same(intervals, expected)
 
 
 def test_rows_that_stand_for_many():
@@ -247,16 +202,6 @@ def test_what_is_refused(change, error, sentence):
 def test_a_confidence_below_a_half_warns(confidence, meant):
     with pytest.warns(fp.DataWarning, match=f"confidence: {confidence} gives .* write confidence={meant} for a"):
         fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)
-
-
-def test_groups_of_one_cluster_have_no_error():
-    # Within a group the D add up to 0: of one cluster there is no error, and so none of the mean.
-    data = samples(2, groups=4).with_columns(user=pl.col("q") % 2, part=pl.int_range(pl.len()) % 3)
-    options = {"by": "q", "mean_over": "q"}
-    nested = fp.intervals(data, ["average_precision", "prevalence"], "truth", "score", cluster="user", **options)
-    assert nested.select("low", "high", "standard_error").rows() == [(None, None, None)] * 2
-    crossed = fp.intervals(data, ["average_precision", "prevalence"], "truth", "score", cluster="part", **options)
-    assert (crossed["standard_error"] > 0.001).all()
 
 
 @pytest.mark.parametrize("values", [[54.1, 60.2, 33.3], [-1.0, 0.2, 0.1], [0.5, 1.00001, 0.2]])

@@ -195,23 +195,6 @@ def test_clusters_in_both_groups():
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
 
 
-def test_clusters_of_one_group_each():
-    # No user is in two weeks, so the variances add up.
-    data = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
-    error = fp.intervals(data, AP, "t", "s", by="week", cluster="user")["standard_error"]
-    result = compared(data, cluster="user", baseline=0)
-    assert result["standard_error"].to_list() == [near(np.hypot(error[0], error[week])) for week in (1, 2)]
-
-
-def test_groups_without_a_value():
-    nothing = pl.DataFrame({"week": [7] * 3, "t": False, "s": 1.0})
-    data = pl.concat([scored(groups=2), nothing], how="diagonal_relaxed")
-    result = compared(data, AP, baseline=0)
-    assert result["difference"].is_null().to_list() == [False, True]
-    assert result["p_value"].is_null().to_list() == [False, True]
-    assert result["p_adjusted"].is_null().to_list() == [False, True]
-
-
 def test_means_that_do_not_vary():
     # Every user of week 1 and 3 has recall 1, every user of week 2 has 0: no standard error, so no t statistic.
     rows = {
