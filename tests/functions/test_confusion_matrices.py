@@ -53,14 +53,6 @@ def test_groups_have_all_pairs():
     assert squares(table.filter(day=2), "rows") == [[[1, 0, 0], [1, 0, 0], [0, 0, 0]]]
 
 
-def test_the_diagonal_is_recall_and_precision():
-    table = IMAGES.pr.confusion_matrix("shown", "predicted").filter(pl.col("truth") == pl.col("prediction"))
-    long = IMAGES.pr.unpivot_classes("shown", prediction="predicted", classes=CLASSES)
-    figures = long.pr.confusion("truth", prediction="prediction", by="class")
-    assert table["of_truth"].to_list() == figures["recall"].to_list()
-    assert table["of_prediction"].to_list() == figures["precision"].to_list()
-
-
 def test_the_order_of_classes():
     given = IMAGES.pr.confusion_matrix("shown", "predicted", classes=["owl", "bat", "dog", "cat"])
     assert given["truth"].unique(maintain_order=True).to_list() == ["owl", "bat", "dog", "cat"]
@@ -120,20 +112,3 @@ WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT
 def test_labels_that_have_none_in_common(frame):
     with pytest.warns(fp.DataWarning, match="column 'prediction' and truth column 'truth' have no label in common"):
         fp.confusion_matrix(frame, "truth", "prediction")
-
-
-@pytest.mark.parametrize(
-    ("frame", "given"),
-    [
-        (WORDS, {"classes": ["cat", "dog", "CAT", "DOG"]}),
-        (WORDS[:2], {}),  # two rows may both be wrong
-        (WORDS.with_columns(prediction=pl.lit("cat")), {}),
-        (WORDS.with_columns(truth=pl.lit("dog"), prediction=pl.lit("cat")), {}),  # of one class, all wrong
-        (WORDS.with_columns(truth=pl.lit(0), prediction=pl.lit(1)), {}),
-        (WORDS.with_columns(truth=pl.Series([0.5, 1.5, 0.5, 1.0]), prediction=pl.Series([1.0, 1.5, 0.5, 1.0])), {}),
-        (WORDS.with_columns(truth=pl.Series([0.0, 0.5, 1.0, 0.0]), prediction=pl.Series([0.5, 0.5, 1.0, 1.0])), {}),
-        (WORDS.clear(), {}),
-    ],
-)
-def test_labels_that_may_all_be_wrong(frame, given):
-    fp.confusion_matrix(frame, "truth", "prediction", **given)

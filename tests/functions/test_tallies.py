@@ -1,7 +1,5 @@
 """Rows that stand for many: their figures are those of the rows, to the last bit."""
 
-import random
-
 import pandas as pd
 import polars as pl
 import pytest
@@ -171,25 +169,6 @@ def test_thresholds_on_the_edges_of_bins_are_exact():
     assert fp.evaluate(tally, names, "y", "s", count="count").equals(fp.evaluate(data, names, "y", "s"))
 
 
-def test_the_bounds_draw_together_as_bins_are_more():
-    draw = random.Random(0)
-    truth = [draw.random() < 0.3 for _ in range(20_000)]
-    data = pl.DataFrame({"y": truth, "s": [draw.gauss(float(one), 1.0) for one in truth]})
-
-    def widths(bins):
-        tally = fp.tally(data, "y", "s", bins=bins)
-        low, high = (
-            fp.evaluate(tally, ["roc_auc", "average_precision"], "y", "s", count="count", ties=ties).row(0)
-            for ties in ("pessimistic", "optimistic")
-        )
-        return [there - here for here, there in zip(low, high, strict=True)]
-
-    # A bin has a share of 1 / n of the negatives, and n of them have 1 / n of the pairs that are undecided.
-    (area, precision), (area_of_more, precision_of_more) = widths(30), widths(300)
-    assert area / area_of_more == pytest.approx(10, rel=0.05)
-    assert precision / precision_of_more > 6
-
-
 def test_groups_that_only_their_totals_tell_of():
     data = pl.DataFrame({"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]})
     known = pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]})
@@ -215,23 +194,6 @@ def test_edges_that_part_no_scores(frame, bins):
     with pytest.warns(fp.DataWarning, match="bins: all scores of column 's' fall into one bin") as told:
         fp.tally(frame, "y", "s", bins=bins)
     assert len(told) == 1
-
-
-@pytest.mark.parametrize(
-    ("frame", "bins"),
-    [
-        (SHARES, [0, 0.5, 1]),
-        (SHARES, [0.9, 5]),
-        (SHARES, [0.5]),
-        (SHARES, [50]),  # a bin is what was asked for
-        (SHARES, 1),
-        (SHARES.with_columns(s=0.5), [0, 50]),  # equal scores
-        (SHARES.with_columns(s=pl.lit(None, dtype=pl.Float64)), [0, 50]),
-        (SHARES.clear(), [0, 50]),
-    ],
-)
-def test_edges_that_part_scores_or_need_not(frame, bins):
-    fp.tally(frame, "y", "s", bins=bins, unscored="unretrieved")
 
 
 def test_parts_of_a_frame_may_have_one_bin():
