@@ -14,7 +14,6 @@ from typing import NamedTuple
 import bm25s
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import frame_pr  # noqa: F401, the import makes `.pr` known to polars
@@ -129,8 +128,7 @@ def main() -> None:
     print("\nThe report, averaged over the queries")
     print('>>> run.pr.report("relevant", SYSTEMS, by="query", k=(1, 5, 10), mean_over="query")')
     report = run.pr.report("relevant", SYSTEMS, by="query", k=(1, 5, 10), mean_over="query")
-    shown = report.select(~cs.starts_with("undefined_"))
-    print(shown.transpose(include_header=True, header_name="figure", column_names="system"))
+    print(report.pivot("system", index="metric", values="value"))
 
     print("\nMean average precision by area of the library")
     print('>>> run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")')

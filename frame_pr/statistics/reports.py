@@ -95,8 +95,9 @@ def report(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
-    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> relevant = [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": ["ink"] * 3 + ["tea"] * 3, "relevant": relevant})
+    >>> run = run.with_columns(score=pl.Series([0.9, 0.8, 0.7, 0.6, 0.5, 0.4]))
     >>> fp.report(run, "relevant", "score", k=2)
     shape: (9, 2)
     ┌───────────────────┬──────────┐
@@ -110,7 +111,7 @@ def report(
     │ precision@2       ┆ 0.5      │
     │ recall@2          ┆ 0.25     │
     │ max_f1            ┆ 0.8      │
-    │ threshold@max_f1  ┆ 1.0      │
+    │ threshold@max_f1  ┆ 0.4      │
     │ positives         ┆ 4.0      │
     │ rows              ┆ 6.0      │
     └───────────────────┴──────────┘
