@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 """A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
 _FURTHER = 10
 """Rows of each class that have the variance of a model in the interval of ROC AUC; decision record 6 has the reason."""
-_HALVINGS = 60
+_HALVINGS = 50
 BoundsName: TypeAlias = Literal["number", "share", "proportion", "f1", "roc_auc"]
 
 

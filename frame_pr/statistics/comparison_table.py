@@ -129,11 +129,11 @@ def comparison_columns(
 
 def adjusted(p_values: Array, correction: str) -> Array:
     """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
-    from scipy.stats import false_discovery_control
-
     result, tested = p_values.copy(), ~np.isnan(p_values)
     p = p_values[tested]
     if correction == "bh" and len(p):
+        from scipy.stats import false_discovery_control  # Takes a second, which other calls do not need.
+
         result[tested] = false_discovery_control(p)
     if correction == "holm":
         order = np.argsort(p)

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 import frame_pr as fp
 from frame_pr.statistics.bounds import Estimates, bounds_of, t_test
@@ -23,14 +23,6 @@ def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():
         assert set(low if value == 0 else high) == {value}
         # Wilson's other bound is z^2 / (n + z^2) from the end.
         np.testing.assert_allclose(high if value == 0 else 1 - low, z**2 / (n + z**2), rtol=1e-12)
-
-
-def test_kinds_of_bounds_by_metric():
-    n = np.array([1, 9, 9])
-    low, high = bounds_of(["number", "share"], np.array([0, 0, 1]), estimates(0.5, n, error=0.1), 0.1)
-    reach = stats.t.isf(0.05, 8) * 0.1
-    np.testing.assert_allclose(low, [np.nan, 0.5 - reach, special.expit(-4 * reach)])
-    np.testing.assert_allclose(high, [np.nan, 0.5 + reach, special.expit(4 * reach)])
 
 
 def test_a_difference_without_an_error():
