@@ -124,14 +124,6 @@ def test_missing_labels_and_scores_stay():
         long.pr.average_precision("truth", "score", by="class", unscored="drop")
 
 
-@pytest.mark.parametrize("columns", [np.array(["cat", "dog"]), pd.Index(["cat", "dog"]), ("cat", "dog")])
-def test_scores_may_be_an_array_of_names(columns):
-    frame = pl.DataFrame({"shown": ["cat", "dog"], "cat": [0.7, 0.5], "dog": [0.3, 0.5]})
-    assert frame.pr.unpivot_classes("shown", columns).equals(frame.pr.unpivot_classes("shown", ["cat", "dog"]))
-    data = frame.to_pandas()
-    assert data.pr.unpivot_classes("shown", data.columns[1:]).equals(data.pr.unpivot_classes("shown", ["cat", "dog"]))
-
-
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float64])
 @pytest.mark.parametrize(
     "columns", [["0", "1"], pd.Index(["0", "1"]), range(2), np.arange(2.0), [0, 1], {0: "0", 1: "1"}]
@@ -140,12 +132,6 @@ def test_columns_named_by_numbers(dtype, columns):
     data = pl.DataFrame({"y": pl.Series([0, 1], dtype=dtype), "0": [0.7, 0.4], "1": [0.3, 0.6]})
     rows = fp.unpivot_classes(data, "y", columns)
     assert rows.rows() == [(0, True, 0.7), (0, False, 0.4), (1, False, 0.3), (1, True, 0.6)]
-
-
-def test_columns_of_pandas_that_are_floats():
-    frame = pd.DataFrame([[0.7, 0.3], [0.4, 0.6]], columns=[0.0, 1.0]).assign(y=[0.0, 1.0])
-    for columns in ([0, 1], np.array([0.0, 1.0]), frame.columns[:2]):
-        assert list(fp.unpivot_classes(frame, "y", columns)["class"]) == [0.0, 0.0, 1.0, 1.0]
 
 
 SHARES = pl.DataFrame({"shown": ["cat", "dog", "cat"], "cat": [0.7, 0.2, 0.6], "dog": [0.3, 0.8, 0.4]})

@@ -91,15 +91,6 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
         assert lazy.collect(engine=engine).equals(eager)
 
 
-def test_pandas_keeps_what_is_carried():
-    pd = pytest.importorskip("pandas")
-    data = USERS.to_pandas().assign(month=pd.period_range("2024-01", periods=5, freq="M")).set_index("country")
-    result = data.pr.explode_lists("relevant", "shown", by="user", duplicates="drop")
-    assert result.columns.to_list() == ["user", "month", "item", "score", "truth"]
-    assert result["month"].dtype == data["month"].dtype
-    assert result["truth"].dtype == bool
-
-
 def test_several_lists_are_systems():
     data = pl.DataFrame({"u": [1, 2], "rel": [[1], [3]], "old": [[2, 1], [3]], "new": [[1], []]})
     rows = data.pr.explode_lists("rel", ["old", "new"], by="u")

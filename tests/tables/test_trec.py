@@ -226,11 +226,6 @@ def test_a_gzip_file_that_is_cut_off_or_has_two_members(file):
             fp.read_trec_run(file(part))
 
 
-@pytest.mark.parametrize("query", ["x^", "x\x01", "BZh9", "xz", "PK", "("])
-def test_queries_that_look_like_a_compressed_file(file, query):
-    assert fp.read_trec_qrels(file(f"{query} 0 d 1")).rows() == [(query, "0", "d", 1)]
-
-
 def test_a_directory(tmp_path):
     with pytest.raises(OSError, match="directory"):
         fp.read_trec_run(tmp_path)
