@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import flag, names_of, scalar, several, whole
+from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar, several
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
@@ -82,11 +82,11 @@ def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
         ys=tuple(_quantity("y", name) for name in ys),
         facet=_keys("facet", arguments.get("facet")),
         average=_keys("average", arguments.get("average")),
-        interpolated=flag("interpolated", arguments.get("interpolated", False)),
-        rectangles=flag("rectangles", arguments.get("rectangles", False)),
+        interpolated=check_flag("interpolated", arguments.get("interpolated", False)),
+        rectangles=check_flag("rectangles", arguments.get("rectangles", False)),
         marks=tuple(map(_mark, [] if arguments.get("mark") is None else several("mark", arguments["mark"], "marks"))),
         highlight=_highlight(arguments.get("highlight")),
-        baseline=flag("baseline", arguments.get("baseline", True)),
+        baseline=check_flag("baseline", arguments.get("baseline", True)),
         score=score.meta.output_name() if isinstance(score, pl.Expr) else score if isinstance(score, str) else "",
     )
     for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
@@ -144,7 +144,7 @@ def _highlight(value: Any) -> int | tuple[str, ...] | None:
     """Validate `highlight`: how many of the best and of the worst curves, or names of curves."""
     number = scalar(value)
     if isinstance(number, (int, float)):
-        return whole("highlight", number, least=1)
+        return check_whole("highlight", number, least=1)
     return None if value is None else tuple(map(str, several("highlight", value, "names of curves, or how many")))
 
 

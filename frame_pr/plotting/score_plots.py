@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of, public, real, whole
+from frame_pr.frames.arguments import check_choice, check_real, check_whole, public
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
@@ -103,8 +103,8 @@ def plot_scores(
     policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
     style.check_colors(("positives", "negatives"))
-    n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
-    cutoff = None if threshold is None else float(real("threshold", threshold))
+    n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
+    cutoff = None if threshold is None else float(check_real("threshold", threshold))
     frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **policies)
     columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
@@ -264,7 +264,7 @@ def plot_gains(
     """
     style = Style.of(options, panels=True)
     style.check_colors(("bin", "cumulative"))
-    name = one_of("y", y, ("recall", "precision", "lift"))
+    name = check_choice("y", y, ("recall", "precision", "lift"))
     columns = dict.fromkeys(("share", name, f"bin_{name}", "precision"), "gains_table gives it")
     result = read_result(frame, columns, "plot_gains draws a frame that gains_table gave")
     titles = "Share of the rows, the highest scores first", style.title(name)

@@ -7,7 +7,7 @@ from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import flag, public, whole
+from frame_pr.frames.arguments import check_flag, check_whole, public
 from frame_pr.frames.columns import has_keys, refuse_clash
 from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
@@ -110,7 +110,7 @@ def average_curve(
     └────────┴───────────┴───────────┴──────┴────────┘
     """
     scipy_special()
-    points, interpolated = whole("points", points, 2), flag("interpolated", interpolated)
+    points, interpolated = check_whole("points", points, 2), check_flag("interpolated", interpolated)
     confidence = validate_confidence(confidence)
     if points > MOST_LEVELS:
         raise ValueError(f"points: {points} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")

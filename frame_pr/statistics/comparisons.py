@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
+from frame_pr.frames.arguments import check_choice, check_whole, filling, is_whole, public
 from frame_pr.frames.columns import has_keys, listed
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import shown
@@ -254,7 +254,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
     has_values = has_unit_values(frame, truth, score)
     by_groups = has_values or (has_keys(by) and cluster is None and test != "delong")
-    unit = one_of("sampled", options.sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
+    unit = check_choice("sampled", options.sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
     if not has_values and unit == "rows":
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
             if value is not None:
@@ -276,18 +276,20 @@ def _options(baseline: Any, test: Any, correction: Any, confidence: Any, resampl
     """Validate how systems are compared."""
     if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
-    one_of("test", test, ("t", "permutation", "delong"))
-    one_of("correction", correction, ("holm", "bh", None))
+    check_choice("test", test, ("t", "permutation", "delong"))
+    check_choice("correction", correction, ("holm", "bh", None))
     if test != "permutation":
         for name, value in (("resamples", resamples), ("seed", seed)):
             if value is not None:
                 raise ValueError(f"{name}= is about random draws, and test={test!r} has none: leave it out")
-    number = whole("resamples", 10_000 if resamples is None else resamples, 1)
+    number = check_whole("resamples", 10_000 if resamples is None else resamples, 1)
     if number > _MOST_RESAMPLES:
         raise ValueError(
             f"resamples must be at most {_MOST_RESAMPLES:,}, got {number}: a p-value then varies by 0.0005 at most"
         )
-    return Options(baseline, test, correction, validate_confidence(confidence), number, whole("seed", seed or 0, 0))
+    return Options(
+        baseline, test, correction, validate_confidence(confidence), number, check_whole("seed", seed or 0, 0)
+    )
 
 
 def _validate_units(scored: Scored[Any], unit: str, test: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
-from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
+from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, filling, public
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import keys_of_means, metrics_named
@@ -201,8 +201,8 @@ def intervals(
 
 def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
     """Return how rows are drawn; None for intervals in closed form."""
-    arguments = {"repeats": repeats, "seed": seed, "stratified": flag("stratified", stratified) or None}
-    if one_of("method", method, METHODS) == "closed form":
+    arguments = {"repeats": repeats, "seed": seed, "stratified": check_flag("stratified", stratified) or None}
+    if check_choice("method", method, METHODS) == "closed form":
         for name, value in arguments.items():
             if value is not None:
                 raise ValueError(f"{name}: a closed form has no random numbers; say method='bootstrap'")
@@ -210,15 +210,15 @@ def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, clust
     if stratified and cluster is not None:
         raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
     return Draws(
-        whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000),
-        whole("seed", 0 if seed is None else seed, least=0),
+        check_whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000),
+        check_whole("seed", 0 if seed is None else seed, least=0),
         bool(stratified),
     )
 
 
 def validate_confidence(confidence: Any) -> float:
     """Validate a confidence level, as a share."""
-    value = float(real("confidence", confidence))
+    value = float(check_real("confidence", confidence))
     # Half of the rest to 1 must have a quantile.
     if not (0 < value < 1 and 0.5 < (1 + value) / 2 < 1):
         percent = f"write {value / 100:g}" if 50 <= value < 100 else "such as 0.95"

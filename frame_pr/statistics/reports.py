@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import flag, names_of, one_of, public, whole
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, names_of, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
@@ -132,7 +132,7 @@ def report(
     if wide and confidence is not None:
         raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
     result = metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
-    if flag("wide", wide) or find_kind(result) is None:
+    if check_flag("wide", wide) or find_kind(result) is None:
         return result
     kind = kind_of(result)
     keys = [str(key) for key in kind.columns[: kind.columns.index("groups" if means else names[0])]]
@@ -221,7 +221,7 @@ def format_table(
     | new | **0.83** | **0.50** |
     <BLANKLINE>
     """
-    places, kind = whole("decimals", decimals, least=0, most=_MOST_DECIMALS), kind_of(frame)
+    places, kind = check_whole("decimals", decimals, least=0, most=_MOST_DECIMALS), kind_of(frame)
     table = kind.read(kind.columns).collect()
     if not table.width:
         raise ValueError("frame: it has no columns; a table needs at least one")
@@ -293,7 +293,7 @@ def _directions(
         ways["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.String)
     wanted = [name for name, way in ways.items() if way is not None]
     if isinstance(best, Mapping):
-        ways |= {name: one_of(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
+        ways |= {name: check_choice(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
     if best is not None and not isinstance(best, bool):
         wanted = names_of("best", list(best) if isinstance(best, Mapping) else best, "names of columns, or a dict")
     elif not (best or (best is None and "system" in table.columns)):

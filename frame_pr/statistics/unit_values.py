@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import names_of, one_of
+from frame_pr.frames.arguments import check_choice, names_of
 from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, FrameKind, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
@@ -98,7 +98,7 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
 def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
     """Return the sampling unit, "groups" or "rows". `means`: whether the call is about means over groups."""
     default = "groups" if means and cluster is None else "rows"
-    unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or default
+    unit: str = check_choice("sampled", sampled, ("groups", "rows", None)) or default
     if unit == "groups":
         if cluster is not None:
             raise ValueError(CLUSTERS_OF_ROWS)
