@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from compare import assert_same
 from engines import DATA, METRICS
-from names import NAMES
 
 import frame_pr as fp
 
@@ -73,15 +72,6 @@ def test_missing_scores_and_truths_are_missing():
         assert sorted(result["average_precision"]) == [0.5, 1.0]
 
 
-def test_missing_keys_are_a_group():
-    data = DATA.with_columns(key=pl.when(pl.col("query") % 3 > 0).then("query")).select("key", "relevant", "score")
-    for key in (pl.Int64, pl.Float64, pl.String):
-        typed = data.with_columns(pl.col("key").cast(key))
-        frame = frame_of(typed.to_pandas(use_pyarrow_extension_array=True), 4)
-        computed = pl.from_pandas(frame.pr.evaluate(NAMES[:6], "relevant", "score", by="key").compute())
-        assert_same(computed.sort("key"), typed.pr.evaluate(NAMES[:6], "relevant", "score", by="key"))
-
-
 # Dask 2026.8 reads files by what pandas 3.1 calls deprecated.
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
 def test_a_part_that_is_not_of_the_type_dask_says(tmp_path):
@@ -101,13 +91,6 @@ def test_an_object_column_is_refused():
         frame = frame_of(pd.DataFrame({"query": pd.Series(["a", 1], dtype=object), "r": [0, 1], "s": [1, 2]}))
         with pytest.raises(TypeError, match="column 'query' is object in Dask, which may hold anything"):
             frame.pr.average_precision("r", "s", by="query")
-
-
-def test_metrics_beside_the_rows_keep_the_index():
-    data = DATA.to_pandas().set_index("row")
-    result = frame_of(data).pr.with_metrics(METRICS, "relevant", "score", by="query").compute()
-    assert result.index.name == "row"
-    pd.testing.assert_frame_equal(result[data.columns].sort_index(), frame_of(data).compute())
 
 
 def parts(*frames):
@@ -175,11 +158,6 @@ def test_values_that_the_announced_type_cannot_hold(column, first, second):
     for by in ("q", None)[: 2 if column != "q" else 1]:
         with pytest.raises(TypeError, match=rf"column '{column}' is .* to Dask, and .* in a part, with values such as"):
             frame.pr.evaluate("average_precision", "t", "s", by=by).compute()
-
-
-def test_values_that_another_type_holds():
-    frame = parts(rows_of(w=[1, 2]), rows_of(t=[1, 0], w=[3.0, 4.0]))
-    assert frame.pr.evaluate("rows", "t", "s", weight="w").compute()["rows"].tolist() == [10]
 
 
 def test_numbers_as_names():

@@ -10,6 +10,7 @@ from decimal import Decimal
 from unittest import mock
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 from compare import assert_same
 from names import NAMES
@@ -34,14 +35,19 @@ KEYS = {
 def scored(seed: int = 0, rows: int = 600) -> pl.DataFrame:
     """Groups of very different sizes, the third without a positive; ties; another score and weights."""
     place = pl.Series("place", range(rows)).shuffle(seed)
-    data = place.to_frame().with_columns(
-        group=pl.when(pl.col("place") < 0.7 * rows).then(0).otherwise(pl.col("place") % 4),
-        s=(pl.col("place") * 7919 % 97) / 96,
-        other=pl.col("place") * 104729 % 1009,
-        w=pl.col("place") % 5 * 0.5,
-        P=pl.lit(rows),
+    data = (
+        place.to_frame()
+        .with_columns(
+            group=pl.when(pl.col("place") < 0.7 * rows).then(0).otherwise(pl.col("place") % 4),
+            s=(pl.col("place") * 7919 % 97) / 96,
+            other=pl.col("place") * 104729 % 1009,
+            w=pl.col("place") % 5 * 0.5,
+            P=pl.lit(rows),
+            y=pl.col("place") * 31 % 7 < 2,
+        )
+        .with_columns(pl.col("y") & (pl.col("group") != 2))
     )
-    return data.with_columns(y=(pl.col("place") * 31 % 7 < 2) & (pl.col("group") != 2))
+    return data.with_columns(label=pl.when("y").then(pl.lit("yes")).otherwise(pl.lit("no")))
 
 
 def parted(frame: pl.DataFrame, parts: int, **given) -> fp.PR[pl.DataFrame]:
@@ -87,6 +93,7 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
         {"total_positives": "P", "total_rows": pl.DataFrame({"n": [9999]})},
         {"weight": "w"},
         {"score": ["s", "other"]},
+        {"truth": "label", "positive": "yes"},
     ],
     ids=str,
 )
@@ -105,14 +112,7 @@ def test_options(policies, by):
 def test_unretrieved_rows_are_in_no_range(by, missing):
     data = scored().with_columns(s=pl.when(pl.col("place") % 6 == 0).then(pl.lit(missing)).otherwise("s"))
     given = {"by": by, "unscored": "unretrieved"}
-    metrics = [
-        "average_precision",
-        "interpolated_average_precision",
-        "rows",
-        "k@recall=0.1",
-        "precision@500",
-        "roc_auc",
-    ]
+    metrics = ["average_precision", "interpolated_average_precision", "rows", "k@recall=0.1", "roc_auc"]
     assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), fp.evaluate(data, metrics, "y", "s", **given))
     with pytest.raises(ValueError, match=r"score column 's' has .* missing"):
         parted(data, 4).average_precision("y", "s", by=by)
@@ -139,25 +139,7 @@ def test_keys_keep_their_type(parts, keys):
     assert_same(parted(data, parts).evaluate(**call), fp.evaluate(data, **call))
 
 
-def test_means_are_taken_over_all_parts():
-    data = scored().with_columns(side=pl.col("group") % 2)
-    for given in (
-        {"mean_over": "group"},
-        {"mean_over": "group", "score": ["other", "s"]},
-        {"mean_over": ["group", "side"]},
-    ):
-        given = {"truth": "y", "score": "s", "by": ["side", "group"]} | given
-        metrics = ["average_precision", "precision@5"]
-        assert_same(parted(data, 3).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
-
-
-def test_a_label_that_some_parts_have_no_row_of():
-    data = scored().with_columns(y=pl.when("y").then(pl.lit("yes")).otherwise(pl.lit("no")))
-    given = {"truth": "y", "score": "s", "by": "group", "positive": "yes"}
-    assert_same(parted(data, 9).average_precision(**given), fp.average_precision(data, **given))
-
-
-@pytest.mark.parametrize("name", ["part", "row", "rows", "positives", "score", "by0", "number"])
+@pytest.mark.parametrize("name", ["part", "row", "positives", "number"])
 def test_columns_of_any_name(name):
     for column in ("group", "s"):
         data = scored().rename({column: name})
@@ -171,15 +153,6 @@ def test_columns_of_any_name(name):
 def test_no_rows(by):
     data = scored().clear()
     assert_same(parted(data, 3).report("y", "s", by=by), fp.report(data, "y", "s", by=by))
-
-
-@pytest.mark.parametrize("total", ["P", pl.DataFrame({"n": [3]})], ids=["column", "frame"])
-def test_no_row_that_counts(total):
-    rows = pl.DataFrame({"y": [0, 0], "s": [None, None], "P": [3, 3]}, schema_overrides={"s": pl.Float64})
-    policies = {"total_positives": total, "unscored": "drop"}
-    parts = fp.partitioned(rows, partitions=2, progress=False)
-    result = parts.evaluate(["positives", "rows", "recall@threshold=0"], "y", "s", **policies)
-    assert result.rows() == [(3, 3, 0.0)]
 
 
 def test_from_files_without_groups(tmp_path, monkeypatch):
@@ -204,6 +177,30 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     parted(data, 4).average_precision("y", "s", by="group")
     # Group 0 has more than 420 rows, and was cut into ranges.
     assert max(heights) <= math.ceil(1.5 * 600 / 4)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"weight": "w"}, {"unscored": "unretrieved", "ascending": True}, {"ties": "expected"}],
+    ids=str,
+)
+@pytest.mark.parametrize("by", ["group", None])
+def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
+    # Six scores, one of them zero of either sign, and a column that is named like a count.
+    score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
+    score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
+    data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
+    names = ["rows", "positives", "average_precision", "roc_auc", "tied_rows"]
+    names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
+    monkeypatch.setattr(disk, "range_edges", None)
+    assert_same(
+        parted(data, 4).evaluate(names, "count", "s", by=by, **given),
+        fp.evaluate(data, names, "count", "s", by=by, **given),
+    )
+    two = data.with_columns(other=pl.col("place") % 5)
+    if given.get("unscored") is None:
+        result = parted(two, 4).evaluate(names[:3], "count", ["s", "other"], by=by, **given)
+        assert_same(result, fp.evaluate(two, names[:3], "count", ["s", "other"], by=by, **given))
 
 
 @pytest.mark.parametrize("parts", [2, 30])
@@ -237,11 +234,6 @@ def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_sizes():
-    sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7000000B": 7_000_000}
-    assert {size: accessors._parse_bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
-
-
 def test_what_parts_cannot_do():
     with pytest.raises(ValueError, match="partitions must be a whole number"):
         parted(scored(), 0)
@@ -267,6 +259,46 @@ def test_parts_of_a_frame_can_be_copied_and_pickled_and_those_of_a_stream_not():
     stream = fp.partitioned(STREAMS["reader"](scored()), progress=False)
     with pytest.raises(TypeError, match="a RecordBatchReader cannot be copied or pickled, because"):
         copy.deepcopy(stream)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"by": pl.col("place") // 200},
+        {"by": [pl.col("group"), (pl.col("s") * 3).floor().alias("third")]},
+        {"by": (pl.col("s") * 3).floor()},  # a key of the name of the score
+        {"by": "group", "truth": pl.col("other") > 900, "score": -pl.col("other")},
+        {"by": "group", "truth": pl.col("w") >= 1, "weight": "w"},
+        {"by": pl.col("place") % 50, "truth": pl.col("w") >= 1, "gain": pl.col("w") + 1, "metrics": ["ndcg", "rows"]},
+        {"by": "group", "score": cs.by_name("s", "other")},
+        {"score": pl.col("s") + pl.col("other"), "weight": pl.col("w") * 2},
+        {"by": "group", "tie_break": pl.col("place") % 50, "total_positives": pl.col("P") * 2},
+        {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
+    ],
+)
+def test_expressions_as_columns(given):
+    frame = scored()
+    arguments = {"metrics": ["roc_auc", "rows", "positives"], "truth": "y", "score": "s"} | given
+    for parts in (2, 4):
+        assert_same(parted(frame, parts).evaluate(**arguments), frame.pr.evaluate(**arguments))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"by": pl.col("dya")}, "by: no column 'dya'"),
+        ({"by": pl.col("group"), "truth": "yy"}, "truth: no column 'yy'"),
+        ({"truth": pl.col("y").sum()}, "truth: this expression gives one value for all rows"),
+        ({"truth": cs.all()}, r"truth gives \d+ columns: it must be one"),
+        (
+            {"by": pl.col("s").floor(), "score": ["s", "other"]},
+            "score: 's' is also another column of the call",
+        ),
+    ],
+)
+def test_wrong_expressions_as_columns(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        parted(scored(), 2).evaluate("rows", **{"truth": "y", "score": "s"} | given)
 
 
 @pytest.mark.parametrize("by", ["group", None])
