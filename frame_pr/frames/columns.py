@@ -285,14 +285,6 @@ def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
     return column.cast(pl.String).replace_strict(labels.cast(pl.String), range(len(labels)), default=None)
 
 
-def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
-    """Concatenate two tables horizontally, the shorter one filled up with nulls."""
-    try:
-        return pl.concat([left, right], how="horizontal_extend")
-    except ValueError:  # polars before 1.42.1 knows it only by this name.
-        return pl.concat([left, right], how="horizontal")
-
-
 _PART = 2**16
 """The smallest number of rows for which a thread is worth its start."""
 

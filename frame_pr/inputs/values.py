@@ -143,13 +143,6 @@ def refuse_objects(argument: str, name: str, dtype: pl.DataType) -> None:
         raise TypeError(f"{argument} column {shown(name)} is Object: make text or numbers of it before the call")
 
 
-def refuse_carried(schema: pl.Schema) -> None:
-    """Refuse Python objects in a LazyFrame: its rows are carried as one struct, which cannot hold them."""
-    for name, dtype in schema.items():
-        if dtype == pl.Object:
-            raise TypeError(f"column {shown(name)} is Object, which no LazyFrame can carry along: drop it, or cast it")
-
-
 def type_of(dtype: pl.DataType) -> str:
     """Write a dtype, shortened if it has many fields or labels."""
     text = str(dtype)
