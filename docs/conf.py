@@ -180,7 +180,7 @@ def _write_made(name, html):
 def _write_slider(_app):
     """The rows of the curve that `slider.js` draws, of the ten images of the page of definitions."""
     images = _names_of_examples("metric-definitions.md", "## Precision and recall")["images"]
-    curve = images.pr.curve("airplane", "score", rates="f1")
+    curve = images.pr.curve("airplane", "score", rates=["fp", "fn", "f1"])
     rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
     _write_made("slider.html", f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n')
 

@@ -17,7 +17,7 @@ from matplotlib.colors import to_hex
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURE_OR_CODE = re.compile(
-    r"^!\[(?P<alt>[^]]*)\]\((?P<picture>[^)]+)\)|```(?:pycon|python)\n(?P<code>.*?)```", re.DOTALL | re.MULTILINE
+    r"^!\[(?P<alt>[^]]*)\]\((?P<picture>[^)]+)\)|```pycon\n(?P<code>.*?)```", re.DOTALL | re.MULTILINE
 )
 DOTS_PER_INCH = 130
 FIGSIZE, ONE_COLUMN = "figsize=(4, 4)", "figsize=(3.4, 3.4)"
