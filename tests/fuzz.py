@@ -468,10 +468,10 @@ def result_of(call: Call) -> pl.DataFrame:
             if call.way == "dask":
                 import dask.dataframe
 
-                import frame_pr.dask
+                import frame_pr.dask  # noqa: F401  gives its frames .pr
 
                 rows = dask.dataframe.from_pandas(rows, npartitions=2)
-                result = frame_pr.dask.evaluate(rows, *arguments, **options).compute(scheduler="synchronous")
+                result = rows.pr.evaluate(*arguments, **options).compute(scheduler="synchronous")
                 return pl.from_pandas(result)
             return pl.from_pandas(rows.pr.evaluate(*arguments, **options))
     if call.way == "with_metrics":
