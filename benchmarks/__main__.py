@@ -158,6 +158,7 @@ def draw(found: dict[str, list[float | None]]) -> None:
             axis.set_title(
                 f"{shape.replace(' x ', ' groups of ').replace('1 groups', '1 group')}", color=ink, fontsize=9
             )
+            axis.xaxis.set_major_formatter("{x:,.0f}")
             axis.tick_params(colors=ink, labelsize=8)
             axis.spines[["top", "right"]].set_visible(False)
             axis.spines[["left", "bottom"]].set_color(ink)

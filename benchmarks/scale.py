@@ -66,7 +66,7 @@ def measured(case: str, source: str, budget: str) -> tuple[float, float, float, 
     taken = time.perf_counter() - start, time.process_time() - before
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     assert peak is not None
-    return *taken, int(peak[1]) / 1000, result["average_precision"].mean()
+    return *taken, int(peak[1]) * 1024 / 1e6, result["average_precision"].mean()
 
 
 def in_process(checkout: Path, *arguments: str) -> list[float]:
