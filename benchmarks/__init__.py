@@ -1,1 +1,1 @@
-"""The measurements behind docs/benchmarks.md: `python -m benchmarks` writes that page."""
+"""The measurements behind benchmarks/REPORT.md: `python -m benchmarks` writes it."""
