@@ -206,6 +206,21 @@ threads = [threading.Thread(target=check) for _ in range(8)]
 [thread.join() for thread in threads]
 assert not faults, faults
 """,
+    # On Python 3.13, extensions of pandas cannot be imported again if the import fails before pandas.io.api.
+    "an import of pandas fails first": f"""
+import sys, frame_pr
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.io.api":
+            raise ImportError("broken")
+broken = Broken()
+sys.meta_path.insert(0, broken)
+try:
+    import pandas
+except ImportError:
+    sys.meta_path.remove(broken)
+{CHECK}
+""",
 }
 
 
