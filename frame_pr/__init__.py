@@ -24,10 +24,9 @@ from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import TREC_EVAL, Policies
 
 if TYPE_CHECKING:  # `__getattr__` imports these on first use: with them, the import takes twice as long.
-    from frame_pr.plotting.comparison_plots import plot_comparison
     from frame_pr.plotting.confusion_plots import plot_confusion
     from frame_pr.plotting.curve_plots import plot
-    from frame_pr.plotting.interval_plots import plot_intervals
+    from frame_pr.plotting.interval_plots import plot_comparison, plot_intervals
     from frame_pr.plotting.score_plots import plot_gains, plot_scores
     from frame_pr.statistics.average_curves import average_curve
     from frame_pr.statistics.comparisons import compare

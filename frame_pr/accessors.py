@@ -27,7 +27,7 @@ from frame_pr.metrics.names import examples, meant_names
 if TYPE_CHECKING:
     from frame_pr.functions import confusion as matrices
     from frame_pr.functions import curves, evaluation, single_metrics, tallies
-    from frame_pr.plotting import comparison_plots, confusion_plots, curve_plots, interval_plots, score_plots
+    from frame_pr.plotting import confusion_plots, curve_plots, interval_plots, score_plots
     from frame_pr.statistics import average_curves, comparisons, intervals, reports
     from frame_pr.tables import classes, judgments, lists
 else:
@@ -43,7 +43,6 @@ else:
 
     average_curves = _Module("statistics.average_curves")
     classes = _Module("tables.classes")
-    comparison_plots = _Module("plotting.comparison_plots")
     comparisons = _Module("statistics.comparisons")
     confusion_plots = _Module("plotting.confusion_plots")
     curve_plots = _Module("plotting.curve_plots")
@@ -177,7 +176,7 @@ class PR(Generic[Frame]):
     with_curve = _method(_CURVES, curves.with_curve)
     plot = _method(_CURVES, curve_plots.plot)
     plot_intervals = _method(_CURVES, interval_plots.plot_intervals)
-    plot_comparison = _method(_CURVES, comparison_plots.plot_comparison)
+    plot_comparison = _method(_CURVES, interval_plots.plot_comparison)
     plot_gains = _method(_CURVES, score_plots.plot_gains)
     plot_scores = _method(_CURVES, score_plots.plot_scores)
     plot_confusion = _method(_CURVES, confusion_plots.plot_confusion)

@@ -128,7 +128,9 @@ def new_figure(size: tuple[float, float], layout: Literal["constrained", "compre
 def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) -> Iterator[Axes]:
     """Yield the caller's axes, or the axes of a new figure. `square`: whether these are as wide as high."""
     if style.ax is not None:
-        yield style.ax
+        import numpy as np
+
+        yield np.ravel(style.ax)[0]
         return
     with new_figure(size, "compressed" if square else "constrained") as figure:
         ax = figure.subplots()

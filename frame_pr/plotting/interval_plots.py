@@ -1,32 +1,39 @@
-"""`plot_intervals`: metrics of groups as dots with their confidence intervals, or over time as lines with bands."""
+"""`plot_intervals`, dots or trends with confidence intervals, and `plot_comparison`, differences of two systems."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import public, text
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.arguments import check_choice, check_text, public
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, find_kind
 from frame_pr.frames.messages import shown
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments
-from frame_pr.plotting.results import MetricValues, read_metrics
+from frame_pr.plotting.results import Result, read_metrics, read_result
+from frame_pr.statistics.comparisons import compare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROW = 0.28
-"""Inches of a row of a plot of groups."""
-MOST_ROWS = 60
+_ROW, _LINE = 0.28, 0.21
+"""Inches of a row of groups, and of the name of a slope."""
+_MOST_ROWS, _NAMED = 60, 30
+"""The most rows of a plot, and the most bars that have names."""
 _MOST_LINES, _BANDS = 10, 3
 """The most lines over time, and the most lines with bands."""
 _MARKED = 60
 """The most points of a line that have markers."""
 _OFFSET = 0.5
 """Height of the intervals of all systems of a group, in rows."""
+_BARS = 4000
+"""The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
+_SIDES = ("better", "worse")
+_CLEAR = ("interval without 0", "interval contains 0")
 
 
 @public()
@@ -94,7 +101,7 @@ def plot_intervals(
     """
     style = Style.of(options, panels=True)
     keys, values = read_metrics(frame, metric, "plot_intervals")
-    along = _key_along(None if x is None else text("x", x), keys, values[0].table)
+    along = _key_along(None if x is None else check_text("x", x), keys, values[next(iter(values))])
     return _draw_dots(keys, values, style) if along is None else _draw_trends(keys, along, values, style)
 
 
@@ -108,116 +115,114 @@ def _key_along(x: str | None, keys: Sequence[str], table: pl.DataFrame) -> int |
     return times[0] if len(times) == 1 else None
 
 
-def interval_title(values: MetricValues, style: Style, prefix: str = "") -> str:
-    """Return the title of an axis: the metric, and the confidence level of its bounds."""
-    title = style.title(values.metric) + prefix
-    if values.table["low"].null_count() == values.table.height:
-        return title
-    level = "" if values.confidence is None else f"{100 * values.confidence:g} % "
-    return f"{title} ({level}confidence interval)"
+def _title(ax: Axes, metric: str, table: pl.DataFrame, style: Style) -> str:
+    """Return the title of an axis: the metric, and whether the axes show its intervals."""
+    has_bounds = bool(ax.collections) and table["low"].null_count() < table.height
+    return style.title(metric) + (f"\n({style.label('confidence interval')})" if has_bounds else "")
 
 
-def _draw_dots(keys: Sequence[str], values: Sequence[MetricValues], style: Style) -> Any:
+def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:
+    """Sort rows by their only key if it is a time or an ordered category; otherwise the largest value comes first."""
+    if len(columns) == 1 and (table[columns[0]].dtype.is_temporal() or table[columns[0]].dtype == pl.Enum):
+        return table.sort(columns[0], nulls_last=True, maintain_order=True)
+    return table.sort(value, descending=True, nulls_last=True, maintain_order=True)
+
+
+def _name_rows(ax: Axes, labels: Sequence[str], style: Style) -> None:
+    """Write the names of rows from the top, as many as there is room for."""
+    every = 1 if style.ax is None else math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True)))
+    ax.set_yticks(range(len(labels) - 1, -1, -max(1, every)), labels[:: max(1, every)])
+    ax.set_ylim(-0.7, len(labels) - 0.3)
+
+
+def _check_rows(n: int, noun: str) -> None:
+    """Refuse more rows than a plot has room for."""
+    if n > _MOST_ROWS:
+        raise ValueError(f"{n} {noun} are more than {_MOST_ROWS} rows: filter them")
+
+
+def _draw_dots(keys: Sequence[str], values: dict[str, pl.DataFrame], style: Style) -> Any:
     """Draw a dot for each group, and a panel for each metric."""
     import numpy as np
 
-    system = list(keys).index("system") if "system" in keys and len(keys) > 1 else None
-    rows = [f"key {i}" for i in range(len(keys)) if i != system]
-    names = [key for i, key in enumerate(keys) if i != system]
-    places = _rows_in_order(values[0].table, rows)
-    if places.height > MOST_ROWS:
-        raise ValueError(f"{places.height} groups are more than {MOST_ROWS} rows: filter them")
-    systems = [] if system is None else values[0].table[f"key {system}"].unique(maintain_order=True).to_list()
+    key_of = {key: f"key {i}" for i, key in enumerate(keys)}
+    system = key_of.pop("system", None) if len(keys) > 1 else None
+    rows, first = list(key_of.values()), next(iter(values.values()))
+    groups = first.group_by(rows, maintain_order=True).agg(pl.col("value").mean(), pl.col("n").first())
+    groups = _in_order(groups, rows, "value").with_row_index("row")
+    _check_rows(groups.height, "groups")
+    systems = [] if system is None else first[system].unique(maintain_order=True).to_list()
     style.check_colors([*systems] or ["value"])
-    count = len(values)
-    height = 1.1 + ROW * places.height * max(1, 0.6 * len(systems))
-    if count == 1:
-        with draw.axes_of(style if style.ax is None else _single(style), (draw.figure_width(), height)) as ax:
-            _draw_panel(ax, values[0], rows, places, system, systems, style)
-            title = draw.wrap(interval_title(values[0], style), max(16, int(0.7 * draw.letters_along(ax))))
-            ax.set(xlabel=title, ylabel=_name_rows(ax, places, rows, names, style))
+    tables = {
+        metric: [(name, of.join(groups.select(*rows, "row"), on=rows, nulls_equal=True)) for name, of in parts]
+        for metric, parts in ((metric, _split(table, system, systems)) for metric, table in values.items())
+    }
+    counts = groups["n"].to_list() if len(values) == 1 else [None]
+    has_counts = any(count is not None for count in counts)
+    labels = [draw.shorten(style.join(key)) for key in groups.select(rows).rows()]
+    if has_counts:
+        labels = [f"{label} ({count:,.0f})" for label, count in zip(labels, counts, strict=True)]
+    title = style.join(key_of) + " (n)" * has_counts
+    height = 1.1 + _ROW * groups.height * max(1, 0.6 * len(systems))
+    if len(values) == 1:
+        with draw.axes_of(style, (draw.figure_width(), height)) as ax:
+            ((metric, parts),) = tables.items()
+            _draw_systems(ax, parts, groups.height, style, has_mean=groups.height > 1)
+            _name_rows(ax, labels, style)
+            ax.set(xlabel=_title(ax, metric, first, style), ylabel=title)
             draw.draw_legend(ax, style)
         return ax
-    with draw.panels_of(style, count, (2.9, height), shared="y") as axes:
-        for ax, metric in zip(axes, values, strict=True):
-            _draw_panel(ax, metric, rows, places, system, systems, style, has_mean=False)
-            ax.set_xlabel(interval_title(metric, style).replace(" (", "\n("))
-        axes[0].set_ylabel(_name_rows(axes[0], places.with_columns(n=None), rows, names, style))
+    with draw.panels_of(style, len(values), (2.9, height), shared="y") as axes:
+        for ax, (metric, parts) in zip(axes, tables.items(), strict=True):
+            _draw_systems(ax, parts, groups.height, style, has_mean=False)
+            ax.set_xlabel(_title(ax, metric, values[metric], style))
+            _name_rows(ax, labels, style)
+        axes[0].set_ylabel(title)
         draw.draw_figure_legend(axes, style)
     return np.array(axes, dtype=object)
 
 
-def _single(style: Style) -> Style:
-    """Return the style with the caller's single axes, which may be in an array."""
-    import numpy as np
-
-    return Style(style.colors, style.labels, style.legend, np.ravel(style.ax)[0])
-
-
-def _rows_in_order(table: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
-    """Return the groups with `n` and `place`, from the bottom: the largest value first, or the order of a key.
-
-    Times and ordered categories keep their order.
-    """
-    groups = table.group_by(rows, maintain_order=True).agg(pl.col("value").mean(), pl.col("n").first())
-    ordered = len(rows) == 1 and (groups[rows[0]].dtype.is_temporal() or groups[rows[0]].dtype == pl.Enum)
-    if ordered:
-        groups = groups.sort(rows[0], nulls_last=True)
-    else:
-        groups = groups.sort("value", descending=True, nulls_last=True, maintain_order=True)
-    return groups.with_columns(place=pl.int_range(groups.height - 1, -1, -1, dtype=pl.Int64))
+def _split(table: pl.DataFrame, system: str | None, systems: Sequence[Any]) -> list[tuple[Any, pl.DataFrame]]:
+    """Return the name and the rows of each system; without systems, all rows."""
+    if system is None:
+        return [(None, table)]
+    return [(name, table.filter(pl.col(system).eq_missing(pl.lit(name)))) for name in systems]
 
 
-def _name_rows(ax: Axes, places: pl.DataFrame, rows: Sequence[str], names: Sequence[str], style: Style) -> str:
-    """Write the names of the rows, as many as there is room for; return the title of the axis."""
-    counts = ["" if n is None else f" ({n:,.0f})" for n in places["n"]]
-    texts = [draw.shorten(style.join(key)) for key in places.select(rows).rows()]
-    labels = [text + count for text, count in zip(texts, counts, strict=True)]
-    every = 1 if style.ax is None else max(1, math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True))))
-    ax.set_yticks(places["place"].to_list()[::every], labels[::every])
-    ax.set_ylim(-0.6, len(labels) - 0.4)
-    return style.join(names) + (" (n)" if any(counts) else "")
-
-
-def _draw_panel(
-    ax: Axes,
-    values: MetricValues,
-    rows: Sequence[str],
-    places: pl.DataFrame,
-    system: int | None,
-    systems: Sequence[Any],
-    style: Style,
-    *,
-    has_mean: bool = True,
+def _draw_systems(
+    ax: Axes, systems: Sequence[tuple[Any, pl.DataFrame]], n: int, style: Style, *, has_mean: bool
 ) -> None:
-    """Draw the dots and intervals of a metric."""
-    table = values.table.join(places.select(*rows, "place"), on=rows, how="left", nulls_equal=True)
-    has_bounds = table["low"].null_count() < table.height
-    if systems and not has_bounds:
-        spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
-        ax.hlines(spans["place"], spans["low"], spans["high"], color=draw.grey(ax, 0.75), linewidth=2, zorder=1)
-    for number, name in enumerate(systems or [None]):
-        of_system = table.filter(pl.col(f"key {system}").eq_missing(pl.lit(name))) if systems else table
-        of_system = of_system.with_columns(pl.col("value", "low", "high").fill_null(float("nan")))
-        colour = style.colors.get(
-            draw.value_text(name if systems else "value"), draw.palette(ax)[number % len(draw.palette(ax))]
-        )
-        offset = _OFFSET * (0.5 - (number + 0.5) / len(systems)) if systems and has_bounds else 0.0
-        y, value, low, high = of_system.select(pl.col("place") + offset, "value", "low", "high").to_numpy().T
-        ax.hlines(y, low, high, color=colour, linewidth=1.5)
-        label = style.label(name) if systems else "_value"
-        mean = of_system["value"].drop_nans().mean()
-        if has_mean and isinstance(mean, float) and places.height > 1:
+    """Draw the dots and intervals of a metric, and the mean of each system."""
+    several = len(systems) > 1
+    whole = pl.concat([table for _, table in systems])
+    has_bounds = whole["low"].null_count() < whole.height
+    if several and not has_bounds:
+        spans = whole.group_by("row").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
+        ax.hlines(n - 1 - spans["row"].cast(int), *spans.select("low", "high"), color=draw.grey(ax, 0.75), zorder=1)
+    for number, (name, table) in enumerate(systems):
+        label, color = style.label(name) if several else "_value", draw.palette(ax)[number % len(draw.palette(ax))]
+        color = style.colors.get(draw.value_text(name) if several else "value", color)
+        offset = _OFFSET * (0.5 - (number + 0.5) / len(systems)) if has_bounds else 0.0
+        mean = table["value"].mean()
+        if has_mean and isinstance(mean, float):
             text = f"mean {draw.number_text(mean)}"
-            label = f"{label} ({text})" if systems else label
-            line = ax.axvline(
-                mean, color=colour if systems else draw.grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1
-            )
-            line.set(label="_mean" if systems else text, gid=draw.SHARED)
-        ax.plot(value, y, "o", markersize=5, color=colour, label=label)
+            line: dict[str, Any] = {
+                "color": color if several else draw.grey(ax, 0.4),
+                "label": "_mean" if several else text,
+            }
+            ax.axvline(mean, linestyle=":", linewidth=1, zorder=1, gid=draw.SHARED, **line)
+            label = f"{label} ({text})" if several else label
+        y, value, low, high = _numbers(table, n - 1 - pl.col("row").cast(pl.Float64) + offset, "value")
+        ax.hlines(y, low, high, color=color, linewidth=1.5)
+        ax.plot(value, y, "o", markersize=5, color=color, label=label)
 
 
-def _draw_trends(keys: Sequence[str], along: int, values: Sequence[MetricValues], style: Style) -> Any:
+def _numbers(table: pl.DataFrame, y: pl.Expr, value: str) -> Any:
+    """Return y, the values and their bounds as arrays, with NaN for nulls."""
+    return table.select(y, pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
+
+
+def _draw_trends(keys: Sequence[str], along: int, values: dict[str, pl.DataFrame], style: Style) -> Any:
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
     import numpy as np
 
@@ -225,42 +230,36 @@ def _draw_trends(keys: Sequence[str], along: int, values: Sequence[MetricValues]
     title = style.label(keys[along])
     legend_title = ", ".join(style.label(key) for i, key in enumerate(keys) if i != along and key != "system")
     if len(values) == 1:
-        with draw.axes_of(style if style.ax is None else _single(style), (draw.figure_width(), 4.0)) as ax:
-            _draw_trend(ax, values[0], f"key {along}", others, style)
-            ax.set(xlabel=title, ylabel=interval_title(values[0], style).replace(" (", "\n("))
+        with draw.axes_of(style, (draw.figure_width(), 4.0)) as ax:
+            ((metric, table),) = values.items()
+            _draw_trend(ax, table, f"key {along}", others, style)
+            ax.set(xlabel=title, ylabel=_title(ax, metric, table, style))
             draw.draw_legend(ax, style, legend_title)
         return ax
     with draw.panels_of(style, len(values), (draw.figure_width(), 2.4), 1, shared="x") as axes:
-        for ax, metric in zip(axes, values, strict=True):
-            _draw_trend(ax, metric, f"key {along}", others, style)
-            ax.set_ylabel(interval_title(metric, style).replace(" (", "\n("))
+        for ax, (metric, table) in zip(axes, values.items(), strict=True):
+            _draw_trend(ax, table, f"key {along}", others, style)
+            ax.set_ylabel(_title(ax, metric, table, style))
         axes[-1].set_xlabel(title)
         if others:
             draw.draw_figure_legend(axes, style, legend_title)
     return np.array(axes, dtype=object)
 
 
-def _draw_trend(ax: Axes, values: MetricValues, along: str, others: Sequence[str], style: Style) -> None:
+def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str], style: Style) -> None:
     """Draw a line for each value of the other keys, with bands if they are few."""
-    table = values.table.sort(along, nulls_last=True, maintain_order=True)
     lines = list(table.partition_by(others, maintain_order=True, as_dict=True).items()) if others else [((), table)]
-    if others:
-        lines = [
-            (key, lines_of)
-            for key in values.table.select(others).unique(maintain_order=True).rows()
-            for name, lines_of in lines
-            if name == key
-        ]
     if len(lines) > _MOST_LINES:
         raise ValueError(f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups")
     style.check_colors([value for key, _ in lines for value in key] or ["value"])
-    places = _set_x_axis(ax, table[along].unique(maintain_order=True), style)
+    places = _set_x_axis(ax, table[along].unique().sort(nulls_last=True), style)
     colours = draw.palette(ax)
-    for number, (key, rows) in enumerate(lines):
+    for number, (key, of_line) in enumerate(lines):
+        rows = of_line.sort(along, nulls_last=True, maintain_order=True)
         wanted = [style.colors[text] for text in map(draw.value_text, key) if text in style.colors]
         colour = wanted[0] if wanted else colours[number % len(colours)]
         x = [places[value] for value in rows[along]]
-        value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
+        _, value, low, high = _numbers(rows, pl.lit(0.0), "value")
         many = rows.height > _MARKED
         line: dict[str, Any] = {"color": colour, "linestyle": draw.DASHES[number // len(colours)]}
         line |= {"marker": "" if many else "o", "markersize": 4, "linewidth": 1 if many else 1.5}
@@ -291,3 +290,260 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
         ax.set_xticks(range(0, len(names), every), names[::every])
         return {value: place for place, value in enumerate(values)}
     return {value: value for value in values}
+
+
+@public()
+def plot_comparison(
+    frame: Frame,
+    /,
+    *,
+    kind: Literal["intervals", "differences", "slopes"] | None = None,
+    metric: str | None = None,
+    **options: Unpack[StyleArguments],
+) -> Axes:
+    """Draw a comparison: intervals of differences, the difference of each group, or slopes between two systems.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        For "intervals" the result of `compare`. For "differences" and "slopes" that of `evaluate` or `intervals` for
+        two systems by groups. The frame is not changed.
+    kind : "intervals", "differences" or "slopes", optional
+        "intervals": a dot and a whisker for each difference. "differences": a bar for each group, and the mean
+        difference with its confidence interval from `compare`. "slopes": a line for each group from its value for one
+        system to its value for the other. Default: "intervals" for a result of `compare`, else "differences".
+    metric : str, optional
+        The metric to draw, if the frame has several.
+    colors : dict, optional
+        Colours of "better" and "worse".
+    labels : dict, optional
+        Labels by name: of systems, groups, key columns and metrics.
+    legend : bool
+        Whether to draw the legend. Default True.
+    ax : matplotlib Axes, optional
+        The axes to draw in. Default: a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The plot. With "intervals", a dot is hollow if its interval contains 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The frame is no result of these functions, has not two systems by groups, or has several metrics and `metric` is
+        missing.
+    ImportError
+        matplotlib is not installed.
+
+    See Also
+    --------
+    compare, evaluate, plot_intervals
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> table = pl.DataFrame(
+    ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
+    ... )
+    >>> ax = fp.plot_comparison(table, kind="slopes", ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['new better: 1', 'new worse: 1']
+    """
+    style = Style.of(options)
+    style.check_colors(_SIDES)
+    frame_kind = find_kind(frame)
+    is_comparison = frame_kind is not None and "difference" in map(str, frame_kind.columns)
+    kind = kind or ("intervals" if is_comparison else "differences")
+    if check_choice("kind", kind, ("intervals", "differences", "slopes")) == "intervals":
+        return _draw_intervals(frame, metric, style)
+    if is_comparison:
+        raise ValueError(f"kind={shown(kind)} draws the values of groups: give the result of evaluate for two systems")
+    pairs = _pairs(frame, metric)
+    return _draw_differences(pairs, style) if kind == "differences" else _draw_slopes(pairs, style)
+
+
+class _Pairs(NamedTuple):
+    """The values of two systems for the groups that have both."""
+
+    metric: str
+    keys: Sequence[str]
+    systems: Sequence[Any]
+    table: pl.DataFrame
+    """The keys as `key_columns`, and `old, new` and `difference`."""
+
+    @property
+    def key_columns(self) -> list[str]:
+        """Return the columns of the keys."""
+        return self.table.columns[:-3]
+
+
+def _pairs(frame: Any, metric: str | None) -> _Pairs:
+    """Read the values of two systems by groups."""
+    keys, values = read_metrics(frame, metric, "plot_comparison")
+    (name, table), *others = values.items()
+    if others:
+        raise ValueError(f"the frame has {len(values)} metrics: name one, metric={name!r}")
+    key_of = {key: f"key {i}" for i, key in enumerate(keys)}
+    system = key_of.pop("system", None)
+    systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
+    if len(systems) != 2 or not key_of:
+        raise ValueError(f"plot_comparison draws two systems by groups, and the frame has {len(systems)} systems")
+    rows = list(key_of.values())
+    (_, old), (_, new) = _split(table, system, systems)
+    old, new = (of.select(*rows, by_name("value").alias(side)) for of, side in ((old, "old"), (new, "new")))
+    both = old.join(new, on=rows, nulls_equal=True, maintain_order="left").drop_nulls(["old", "new"])
+    return _Pairs(name, list(key_of), systems, both.with_columns(difference=pl.col("new") - pl.col("old")))
+
+
+def _side_colours(ax: Axes, style: Style) -> list[Any]:
+    """Return the colours of better and of worse."""
+    return [style.colors.get(side, colour) for side, colour in zip(_SIDES, draw.palette(ax), strict=False)]
+
+
+def _counts(pairs: _Pairs, style: Style) -> tuple[str, str]:
+    """Return how many groups are better and worse for the second system, as texts."""
+    difference, name = pairs.table["difference"], style.label(pairs.systems[1])
+    better, worse, equal = (int(count.sum()) for count in (difference > 0, difference < 0, difference == 0))
+    ties = f", equal: {equal:,}" if equal else ""
+    return f"{name} {style.label('better')}: {better:,}", f"{name} {style.label('worse')}: {worse:,}{ties}"
+
+
+def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
+    """Draw the differences as bars, named if they are few, and their mean with its interval."""
+    table = _in_order(pairs.table, pairs.key_columns, "difference")
+    n, named = table.height, table.height <= _NAMED
+    with draw.axes_of(style, (draw.figure_width(), 1.6 + _ROW * n if named else 4.0)) as ax:
+        sides = table["difference"].clip(lower_bound=0), table["difference"].clip(upper_bound=0)
+        for side, colour, label in zip(sides, _side_colours(ax, style), _counts(pairs, style), strict=True):
+            if named:
+                ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, color=colour, label=label)
+            else:
+                # One outline, because matplotlib would need most of a minute for ten thousand bars.
+                every = -(-n // _BARS)
+                edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
+                ax.stairs(side.gather_every(every), edges, fill=True, color=colour, label=label)
+        if n:
+            _draw_mean(ax, pairs, along_x=named)
+        old, new = map(style.label, pairs.systems)
+        title, keys = f"{style.title(pairs.metric)}: {new} - {old}", style.join(pairs.keys)
+        if named:
+            _name_rows(ax, [draw.shorten(style.join(key)) for key in table.select(pairs.key_columns).rows()], style)
+            ax.set(xlabel=draw.wrap(title), ylabel=keys)
+        else:
+            ax.set(xlabel=f"{n:,} values of {keys}, the largest difference first", ylabel=draw.wrap(title))
+        draw.draw_legend_above(ax, style)
+    return ax
+
+
+def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
+    """Draw the mean difference and its confidence interval, which `compare` computes, and a line at 0."""
+    line, span = (ax.axvline, ax.axvspan) if along_x else (ax.axhline, ax.axhspan)
+    old, new = (pairs.table.select(*pairs.key_columns, value=side, system=pl.lit(side)) for side in ("old", "new"))
+    compared = compare(pl.concat([old, new]), "value", by=pairs.key_columns, baseline="old")
+    row = compared.select("difference", "low", "high").row(0)
+    difference, low, high = (None if number is None else draw.number_text(number) for number in row)
+    label = f"mean difference {difference}"
+    if low is not None:
+        label += f" (95 % interval {low} to {high})"
+        span(row[1], row[2], color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
+    line(row[0], color=draw.grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label, gid=draw.SHARED)
+    line(0, color=draw.grey(ax, 0.1), linewidth=0.8)
+
+
+def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
+    """Draw differences from a baseline with their confidence intervals, from the result of `compare`."""
+    result, name = _read_comparison(frame, metric)
+    table, baselines = result.table, result.table["baseline"].unique(maintain_order=True).to_list()
+    key_of = {key: f"key {i}" for i, key in enumerate(result.keys)} | {"system": "system"}
+    key_of = {key: column for key, column in key_of.items() if table[column].n_unique() > 1} or {"system": "system"}
+    table = _in_order(table, list(key_of.values()), "difference")
+    _check_rows(table.height, "differences")
+    labels = [style.join(key) for key in table.select(key_of.values()).rows()]
+    first = "the rest" if baselines == [None] else style.label(baselines[0])
+    title = f"{style.title(name)}: difference from {first}"
+    if len(baselines) > 1:
+        labels = [f"{label} - {style.label(old)}" for label, old in zip(labels, table["baseline"], strict=True)]
+        title = f"{style.title(name)}: difference"
+    with draw.axes_of(style, (draw.figure_width(), 1.2 + _ROW * table.height)) as ax:
+        colour = _side_colours(ax, style)[0]
+        ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
+        for y, value, low, high in _numbers(
+            table, pl.int_range(table.height - 1, -1, -1).cast(pl.Float64), "difference"
+        ).T:
+            is_clear = low > 0 or high < 0
+            ax.hlines(y, low, high, color=colour, linewidth=1.5)
+            dot: dict[str, Any] = {
+                "markerfacecolor": colour if is_clear else ax.get_facecolor(),
+                "label": _CLEAR[not is_clear],
+            }
+            ax.plot([value], [y], "o", markersize=6, color=colour, **dot)
+        _name_rows(ax, [draw.shorten(label) for label in labels], style)
+        interval = style.label("confidence interval")
+        # The column `system` may hold groups of another name, such as countries.
+        ax.set(xlabel=draw.wrap(title) + f"\n({interval})", ylabel=style.join(key for key in key_of if key != "system"))
+        if {*_CLEAR} <= {line.get_label() for line in ax.get_lines()}:
+            draw.draw_legend_above(ax, style)
+    return ax
+
+
+def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
+    """Read a result of `compare`, and the name of its metric."""
+    columns = dict.fromkeys(("metric", "baseline", "system", "difference", "low", "high"), "compare gives it")
+    result = read_result(frame, columns, "kind='intervals' draws a frame that compare gave")
+    metrics = result.table["metric"].unique(maintain_order=True).to_list()
+    if metric is None and len(metrics) > 1:
+        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
+    name = metric or next(iter(metrics), "")
+    if name not in metrics:
+        raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
+    return Result(result.keys, result.table.filter(by_name("metric") == name)), name
+
+
+def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:
+    """Draw a line for each group, from its value for the first system to its value for the second."""
+    table = pairs.table
+    _check_rows(table.height, "groups")
+    with draw.axes_of(style, (4.8, max(4.8, 1.2 + _LINE * table.height))) as ax:
+        better, worse = _side_colours(ax, style)
+        for old, new in table.select("old", "new").rows():
+            colour = better if new > old else worse if new < old else draw.grey(ax, 0.5)
+            ax.plot([0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope")
+        for label, colour in zip(_counts(pairs, style), (better, worse), strict=True):
+            ax.plot([], [], color=colour, label=label)
+        ax.set_xlim(-0.1, 1.1)
+        ax.set_xticks([0, 1], [draw.shorten(style.label(system), 24) for system in pairs.systems])
+        ax.set_ylabel(style.title(pairs.metric))
+        _name_slopes(ax, table, pairs.key_columns, style)
+        draw.draw_legend_above(ax, style)
+    return ax
+
+
+def _name_slopes(ax: Axes, table: pl.DataFrame, keys: Sequence[str], style: Style) -> None:
+    """Write the names of the groups at the right, apart from each other, if there is room."""
+    lines = draw.letters_along(ax, vertical=True)
+    if not 0 < table.height <= lines:
+        return
+    names = [style.join(key) for key in table.select(keys).rows()]
+    room = max(8, draw.letters_along(ax) // 2)
+    names = [draw.shorten(name, room) for name in names]
+    longest = max(map(len, names))
+    ax.set_xlim(-0.1, 1.08 + 1.1 * longest / max(1, draw.letters_along(ax) - longest))
+    low, high = ax.get_ylim()
+    order = table["new"].arg_sort().to_list()
+    step = (high - low) / lines
+    heights = table["new"].to_list()
+    places, floor = list(heights), low
+    for i in order:
+        places[i] = max(heights[i], floor)
+        floor = places[i] + step
+    ceiling = high - step / 2
+    for i in reversed(order):
+        places[i] = ceiling = min(places[i], ceiling)
+        ceiling -= step
+    leader: dict[str, Any] = {"color": draw.grey(ax, 0.7), "linewidth": 0.6, "zorder": 1, "label": "_leader"}
+    for name, height, place in zip(names, heights, places, strict=True):
+        ax.text(1.06, place, name, va="center", fontsize="small")
+        ax.plot([1.01, 1.05], [height, place], scalex=False, scaley=False, **leader)

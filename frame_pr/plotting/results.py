@@ -61,24 +61,17 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
-class MetricValues(NamedTuple):
-    """The values of a metric by groups."""
+def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[str, pl.DataFrame]]:
+    """Read a result of `intervals` or of `evaluate`: return the names of its keys, and a table for each metric.
 
-    metric: str
-    table: pl.DataFrame
-    """The keys as `key 0`, `key 1` and so on, then `value, low, high` (Float64) and `n`."""
-    confidence: float | None
-    """The level of the bounds, if the frame has it."""
-
-
-def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], list[MetricValues]]:
-    """Return the names of the keys, and the values of each metric, of a result of `intervals` or of `evaluate`."""
+    The tables have the keys as `key 0`, `key 1` and so on, then `value, low, high` (Float64) and `n`, the units behind.
+    """
     expectation = f"{caller} draws a frame that intervals or evaluate gave"
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     listed = [] if metric is None else names_of("metric", metric, "names of metrics")
     if "metric" in names:
-        optional = dict.fromkeys(("low", "high", "confidence", *_COUNTS), "")
+        optional = dict.fromkeys(("low", "high", *_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
         tables = {
             name: rows
@@ -97,10 +90,10 @@ def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], list[
             near = nearest(str(name), list(tables))
             hint = did_you_mean(near) if near else f"it has {', '.join(tables)}"
             raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
-    return result.keys, [_values(name, tables[name], result) for name in chosen]
+    return result.keys, {name: _values(name, tables[name], result) for name in chosen}
 
 
-def _values(metric: str, table: pl.DataFrame, result: Result) -> MetricValues:
+def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
     """Return the values of a metric, with nulls for what the frame does not have."""
     if not table["value"].dtype.is_numeric() and table["value"].dtype != pl.Null:
         raise TypeError(f"metric: {metric!r} is a column of {table['value'].dtype}, and metrics are numbers")
@@ -110,5 +103,4 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> MetricValues:
         for name in ("value", "low", "high")
     }
     count = next((by_name(name) for name in _COUNTS if name in table.columns and name != metric), missing)
-    confidence = table["confidence"][0] if "confidence" in table.columns and table.height else None
-    return MetricValues(metric, table.select(*result.key_columns, **numbers, n=count), confidence)
+    return table.select(*result.key_columns, **numbers, n=count)

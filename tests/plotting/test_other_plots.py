@@ -106,13 +106,13 @@ def test_confusion_of_several_cutoffs_is_refused(cutoff: dict[str, Any]) -> None
 def test_intervals_are_dots_with_the_largest_on_top() -> None:
     table = RUN.pr.intervals("average_precision", "truth", "good", by="country").sort("value")
     ax = table.pr.plot_intervals()
-    assert points(line(ax, "_value")) == [(value, i) for i, value in enumerate(table["value"])]
+    assert sorted(points(line(ax, "_value"))) == [(value, i) for i, value in enumerate(table["value"])]
     (whiskers,) = ax.collections
-    assert [tuple(segment[:, 0]) for segment in whiskers.get_segments()] == table.select("low", "high").rows()
+    bounds = {tuple(segment[:, 0]) for segment in whiskers.get_segments()}
+    assert bounds == {*table.select("low", "high").rows()}
     assert [text.partition(" (")[0] for text in texts(ax.get_yticklabels())] == table["country"].to_list()[::-1]
     assert legend(ax) == [f"mean {table['value'].mean():.2f}"]
-    assert ax.get_xlabel().startswith("Average precision (")
-    assert ax.get_xlabel().endswith("confidence interval)")
+    assert ax.get_xlabel() == "Average precision\n(confidence interval)"
 
 
 def test_each_system_has_its_own_mean() -> None:
@@ -202,7 +202,7 @@ def test_names_of_differences_without_a_common_baseline() -> None:
 def test_differences_between_groups() -> None:
     ax = RUN.pr.compare("roc_auc", "truth", "good", between="country", baseline="at").pr.plot_comparison()
     assert set(texts(ax.get_yticklabels())) == {"be", "cz"}
-    assert ax.get_xlabel().startswith("ROC AUC: difference from at (")
+    assert ax.get_xlabel().startswith("ROC AUC: difference from at\n(")
 
 
 def test_differences_of_groups_and_their_mean() -> None:
