@@ -126,8 +126,8 @@ def main() -> None:
     print("Query: a function's one-line summary. Relevant: what its docstring lists under See Also.")
 
     print("\nThe report, averaged over the queries")
-    print('>>> run.pr.report("relevant", SYSTEMS, by="query", k=(1, 5, 10), mean_over="query")')
-    report = run.pr.report("relevant", SYSTEMS, by="query", k=(1, 5, 10), mean_over="query")
+    print('>>> run.pr.report("relevant", SYSTEMS, k=(1, 5, 10), mean_over="query")')
+    report = run.pr.report("relevant", SYSTEMS, k=(1, 5, 10), mean_over="query")
     print(report.pivot("system", index="metric", values="value"))
 
     print("\nMean average precision by area of the library")
@@ -135,7 +135,7 @@ def main() -> None:
     areas = run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")
     print(areas.pivot("system", index=["area", "groups"], values="mean_average_precision").sort("groups", "area"))
 
-    print("\nWhere bm25 and tfidf differ most: each query's average precision, as columns beside its rows")
+    print("\nWhere bm25 and tfidf differ most: each query's average precision, as extra columns of its rows")
     print('>>> run.pr.with_metrics("average_precision", "relevant", "bm25", by="query", prefix="bm25_")')
     beside = run
     for system in ("bm25", "tfidf"):

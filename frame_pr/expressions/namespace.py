@@ -100,7 +100,7 @@ class ExprPR:
         0.1667
         >>> several = pl.col("score").pr.metric(["roc_auc", "precision@2"], "relevant")
         >>> run.select(several).unnest("metrics").rows()
-        [(0.6666666666666666, 1.0)]
+        [(0.8333333333333334, 1.0)]
         """
         listed = names_of("names", names, "names of metrics")
         if isinstance(truth, str) and is_metric(truth) and not is_metric(listed[0]):
