@@ -167,32 +167,15 @@ def rows_of(
         for name in request.totals
         if name not in selection.others
     }
-    data = selection.data
-    if request.unjudged == "trec_eval" and not carry:
-        data = _judged_groups(data, keys)
-    # If only some totals are a frame, the groups are those of the columns that have the others.
-    if all_groups and keys and total_frames and request.totals_read.keys() <= total_frames.keys():
-        data = _with_absent_groups(data, total_frames)
-    if "count" in selection.others and not carry:
-        counts = data.get_column("count")
-        if counts.null_count() or not (counts > 0).all():
-            # Only a group without rows has no value: an absent row.
-            data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
-    if request.each_row:
-        data = data.with_row_index("cluster")
-    if request.ordered:
-        data = data.with_columns(_places(data, request))
+    data = _data_of(selection, request, total_frames if all_groups else {}, carry=carry)
     groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
     rows, drops = mark_dropped(_canonical(groups.rows, selection, request, made), request, scores, carry=carry)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
-    weights, gains = (
-        Weights(column := selection.others.get(name), column is not None and not selection.schema[name].is_integer())
-        for name in COLUMNS
-    )
-    if weights_by_class is not None:
-        of_classes = groups.look_up(weights_by_class.lazy().rename(key_names)) if weights_by_class.width else None
-    else:
+    weights, gains = (selection.weights(name) for name in COLUMNS)
+    if weights_by_class is None:
         of_classes = _weights_of_prevalence(rows, request, selection, groups, drops=drops)
+    else:
+        of_classes = groups.look_up(weights_by_class.lazy().rename(key_names)) if weights_by_class.width else None
     if of_classes is not None:
         rows = with_class_weights(rows, of_classes.select("group", cs.starts_with("of_")), drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
@@ -224,6 +207,25 @@ def rows_of(
         carried=rows,
     )
     return ranked, output
+
+
+def _data_of(
+    selection: Selection[Any], request: Request, total_frames: Mapping[str, FrameOfTotals], *, carry: bool
+) -> pl.DataFrame:
+    """Return the caller's rows that count. `total_frames`: the frames whose groups are there, too."""
+    data, keys = selection.data, list(selection.keys)
+    if request.unjudged == "trec_eval" and not carry:
+        data = _judged_groups(data, keys)
+    # If only some totals are a frame, the groups are those of the columns that have the others.
+    if keys and total_frames and request.totals_read.keys() <= total_frames.keys():
+        data = _with_absent_groups(data, total_frames)
+    if "count" in selection.others and not carry:
+        counts = data.get_column("count")
+        if counts.null_count() or not (counts > 0).all():
+            # Only a group without rows has no value: an absent row.
+            data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
+    data = data.with_row_index("cluster") if request.each_row else data
+    return data.with_columns(_places(data, request)) if request.ordered else data
 
 
 def _judged_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

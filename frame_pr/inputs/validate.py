@@ -47,6 +47,11 @@ class Selection(NamedTuple, Generic[Frame]):
         """Return the dtypes of the columns."""
         return self.data.schema
 
+    def weights(self, name: str) -> weights.Weights:
+        """Return the weights, or the gains, that a column has."""
+        column = self.others.get(name)
+        return weights.Weights(column, column is not None and not self.schema[name].is_integer())
+
 
 def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selection[Frame]:
     """Find the caller's columns. `carry`: whether the call gives back all rows of the frame."""
