@@ -81,7 +81,7 @@ class AggregateKind(NamedTuple):
     is_threshold: bool = False
     """Whether the number is the rank key of a threshold."""
     in_lists: bool = False
-    """Whether to sum a list per group. Without nulls, this takes a quarter of the time for groups of five rows."""
+    """Whether to aggregate a list per group: a sum takes a quarter of the time for groups of five rows."""
     is_ideal: bool = False
     """Whether the blocks are those of equal gain, the largest gain first."""
 
@@ -104,9 +104,9 @@ AggregateName: TypeAlias = Literal[
 ]
 KINDS: Mapping[AggregateName, AggregateKind] = {
     "sum": AggregateKind("sum", _zero_for_null, in_lists=True),
-    "max": AggregateKind("max"),
-    "max_of_some": AggregateKind("max"),
-    "min": AggregateKind("min"),
+    "max": AggregateKind("max", in_lists=True),
+    "max_of_some": AggregateKind("max", in_lists=True),
+    "min": AggregateKind("min", in_lists=True),
     "first": AggregateKind("first"),
     "best": AggregateKind("max", largest_by, extreme="max", in_lists=True),
     "least": AggregateKind("max", smallest_by, extreme="min", in_lists=True),
