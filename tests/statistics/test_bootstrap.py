@@ -5,7 +5,6 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import assert_same, near
-from samples import TEN
 from scipy import stats
 
 import frame_pr as fp
@@ -201,11 +200,3 @@ def test_what_is_refused(change, error, sentence):
     with pytest.raises(error) as raised:
         fp.intervals(sample(), "average_precision", "truth", "score", **change)
     assert str(raised.value).startswith(sentence)
-
-
-def test_lazy_frames_stay_lazy():
-    lazy = fp.intervals(TEN.lazy(), "max_f1", "relevant", "score", method="bootstrap", repeats=100)
-    assert isinstance(lazy, pl.LazyFrame)
-    collected = lazy.collect()
-    assert lazy.collect_schema() == collected.schema
-    assert_same(collected, fp.intervals(TEN, "max_f1", "relevant", "score", method="bootstrap", repeats=100))

@@ -198,12 +198,6 @@ def test_what_is_refused(change, error, sentence):
 # Arguments and data that look like a mistake --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("confidence", "meant"), [(0.05, "0.95"), (0.01, "0.99"), (0.2, "0.8")])
-def test_a_confidence_below_a_half_warns(confidence, meant):
-    with pytest.warns(fp.DataWarning, match=f"confidence: {confidence} gives .* write confidence={meant} for a"):
-        fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)
-
-
 @pytest.mark.parametrize("values", [[54.1, 60.2, 33.3], [-1.0, 0.2, 0.1], [0.5, 1.00001, 0.2]])
 def test_shares_lie_between_0_and_1(values):
     data = pl.DataFrame({"q": [1, 2, 3], "recall@5": values})

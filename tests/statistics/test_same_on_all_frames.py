@@ -1,0 +1,38 @@
+"""Statistics of a LazyFrame, of rows in another order, and of no rows."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
+
+pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
+RNG = np.random.default_rng(0)
+COLUMNS = {"q": np.arange(240) // 12, "w": np.arange(240) // 12 % 3, "y": RNG.random(240) < 0.4}
+SCORES = {name: RNG.random(240).round(2) for name in "ab"}
+DATA = pl.DataFrame({**COLUMNS, **SCORES, "user": RNG.integers(0, 30, 240)})
+NAMES = ["average_precision", "roc_auc", "recall@threshold=0.5"]
+DRAWN = {"method": "bootstrap", "repeats": 100}
+CALLS = [
+    lambda f: fp.intervals(f, NAMES, "y", ["a", "b"], by="q"),
+    lambda f: fp.intervals(f, [*NAMES, "ndcg@5"], "y", "a", by=["w", "q"], mean_over="q"),
+    lambda f: fp.intervals(f, NAMES, "y", "a", by="w", cluster="user"),
+    lambda f: fp.intervals(f, ["max_f1", "precision@10%"], "y", ["a", "b"], by="w", **DRAWN),
+    lambda f: fp.intervals(f, "max_f1", "y", "a", by=["w", "q"], mean_over="q", sampled="rows", **DRAWN),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="user", between="w"),
+    lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="rest", cluster="user"),
+    lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline="rest"),
+    lambda f: fp.average_curve(f, "y", ["a", "b"], by=["w", "q"], mean_over="q"),
+    lambda f: fp.report(f, "y", ["a", "b"], by="q", confidence=0.9),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_frame_has_the_same_numbers(call):
+    expected, lazy = call(DATA), call(DATA.lazy())
+    assert lazy.collect_schema() == expected.schema == call(DATA.clear()).schema
+    for result in (lazy.collect(), call(DATA.sample(fraction=1, shuffle=True, seed=5))):
+        assert_frame_equal(result, expected, rel_tol=1e-9, abs_tol=1e-12)
