@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -149,9 +150,9 @@ def replicates_of(
     sample = _metrics(rows, cells.rename({"n": "count"}), plan).with_columns(replicate=pl.lit(-1, dtype=pl.Int64))
     parts, sizes = [sample], cells["n"].to_numpy()
     cells = cells.drop("n", "kept", "stream")
-    for start in range(0, draws.repeats, at_once):
-        times = min(at_once, draws.repeats - start)
-        counts = sampler.draw(times)
+    batches = [min(at_once, draws.repeats - start) for start in range(0, draws.repeats, at_once)]
+    for start, counts in zip(range(0, draws.repeats, at_once), sampler.batches(batches), strict=True):
+        times = len(counts)
         counts = counts[:, unit_of_cell] * sizes if by_cluster else counts if in_order else counts[:, unit_of_cell]
         table = pl.concat([cells] * times, rechunk=True) if times > 1 else cells
         table = table.with_columns(pl.Series("count", counts.ravel(), dtype=pl.Int64))
@@ -221,6 +222,15 @@ class Sampler:
         self.starts = strata.searchsorted(np.arange(int(strata[-1]) + 2))
         streams = units["stream"].to_numpy()[self.starts[:-1]]
         self.generators = [np.random.default_rng([seed, int(stream)]) for stream in streams]
+
+    def batches(self, sizes: Sequence[int]) -> Iterator[npt.NDArray[np.int64]]:
+        """Draw so many replicates at a time, the next ones on a thread while the caller evaluates the last ones."""
+        with ThreadPoolExecutor(1) as pool:
+            drawn = pool.submit(self.draw, sizes[0])
+            for size in sizes[1:]:
+                counts, drawn = drawn.result(), pool.submit(self.draw, size)
+                yield counts
+            yield drawn.result()
 
     def draw(self, times: int) -> npt.NDArray[np.int64]:
         """Return the counts of the next replicates, one row for each of them."""
