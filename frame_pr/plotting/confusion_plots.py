@@ -166,19 +166,9 @@ def _texts(cells: pl.DataFrame, letters: int, *, keep_zeros: bool) -> tuple[list
         draw.share_text(share) if count or keep_zeros else "" for count, share in zip(rows, cells["share"], strict=True)
     ]
     whole = [f"{draw.count_text(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
-    short = [f"{_short(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
-    for texts in (whole, short, shares):
+    for texts in (whole, shares):
         longest = max(len(line) for text in texts for line in text.split("\n"))
         for size, factor in (("small", 1.0), ("x-small", 1.2), ("xx-small", 1.4)):
             if longest <= letters * factor:
                 return texts, size
     return shares, "xx-small"
-
-
-def _short(count: float) -> str:
-    """Format a count with three digits, such as 12.6k."""
-    units = iter("kMGTPE")
-    unit = ""
-    while count >= 999.5:
-        count, unit = count / 1000, next(units)
-    return f"{count:.3g}{unit}"

@@ -181,58 +181,48 @@ def _draw_baselines(
 
     curves = [curve for curve in curves if curve.positives and curve.rows]
     y = options.ys[0]
-    thin: dict[str, Any] = {"linewidth": 1, "zorder": 1}
+    line: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
+    own: dict[str, Any] = {"label": "_baseline", "zorder": 1}
     if not curves or len(options.ys) > 1:
         return
     if y in ("precision", "lift"):
-        values: dict[float, Any] = {}
-        for curve, colour in zip(curves, [*colours, *[None] * len(curves)], strict=False):
-            height = value_at(y, curve, 1.0)
-            near = next((value for value in values if abs(value - height) <= 0.005), height)
-            values[near] = draw.grey(ax, 0.5) if near in values or colour is None else colour
-        texts = dict.fromkeys(draw.number_text(value) for value in (min(values), max(values)))
-        name = "prevalence" if y == "precision" else "random ranking"
-        label = name if in_panel else f"{name} ({' to '.join(texts)})" if y == "precision" else name
-        if len(values) > _BASELINES:
-            ax.axhspan(min(values), max(values), color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
-            draw.add_entry(ax, label, color=draw.grey(ax, 0.5), alpha=0.2, linewidth=6)
-            return
-        for value, colour in values.items():
-            ax.axhline(
-                value,
-                color=colour if len(values) > 1 else draw.grey(ax, 0.5),
-                linestyle=":",
-                label="_baseline",
-                **thin,
-            )
-        draw.add_entry(ax, label, color=draw.grey(ax, 0.5), linestyle=":", linewidth=1)
+        _draw_random_values(ax, curves, colours, options, in_panel=in_panel)
     elif options.axes in (("fpr", ("recall",)), ("share", ("recall",)), ("fpr", ("fnr",))):
         x = np.linspace(0, 1, 200)
-        ax.plot(x, 1 - x if y == "fnr" else x, color=draw.grey(ax, 0.5), linestyle=":", label="_baseline", **thin)
-        draw.add_entry(
-            ax,
-            "random ranking" + " (AUC = 0.5)" * options.is_roc,
-            color=draw.grey(ax, 0.5),
-            linestyle=":",
-            linewidth=1,
-        )
+        ax.plot(x, 1 - x if y == "fnr" else x, **line | own)
+        draw.add_entry(ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, **line)
     elif options.x == "threshold" and (y.startswith("cost") or "net_benefit" in y):
         shares = {round(curve.positives / curve.rows, 3): curve for curve in curves if curve.positives and curve.rows}
         x = np.linspace(0, 0.99, 300)
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
+            line["linestyle"] = stroke
             for curve in shares.values():
                 heights = value_at(y, curve, share, x if "net_benefit" in y else None)
-                line: dict[str, Any] = {
-                    "color": draw.grey(ax, 0.5),
-                    "linestyle": stroke,
-                    "label": "_baseline",
-                    **thin,
-                }
-                if np.ndim(heights):
-                    ax.plot(x, heights, **line)
-                else:
-                    ax.axhline(heights, **line)
-            draw.add_entry(ax, name, color=draw.grey(ax, 0.5), linestyle=stroke, linewidth=1)
+                ax.plot(x, heights, **line | own) if np.ndim(heights) else ax.axhline(heights, **line | own)
+            draw.add_entry(ax, name, **line)
+
+
+def _draw_random_values(
+    ax: Axes, curves: Sequence[Curve], colours: Sequence[Any], options: CurveOptions, *, in_panel: bool
+) -> None:
+    """Draw the precision or the lift of a random ranking: a line for each value, or a band around many."""
+    grey, values = draw.grey(ax, 0.5), dict[float, Any]()
+    for curve, colour in zip(curves, [*colours, *[grey] * len(curves)], strict=False):
+        height = value_at(options.ys[0], curve, 1.0)
+        near = next((value for value in values if abs(value - height) <= 0.005), height)
+        values[near] = grey if near in values else colour
+    texts = dict.fromkeys(draw.number_text(value) for value in (min(values), max(values)))
+    label = "prevalence" if options.ys == ("precision",) else "random ranking"
+    if label == "prevalence" and not in_panel:
+        label += f" ({' to '.join(texts)})"
+    if len(values) > _BASELINES:
+        ax.axhspan(min(values), max(values), color=grey, alpha=0.2, linewidth=0, zorder=0.5)
+        draw.add_entry(ax, label, color=grey, alpha=0.2, linewidth=6)
+        return
+    line: dict[str, Any] = {"linestyle": ":", "linewidth": 1}
+    for value, colour in values.items():
+        ax.axhline(value, color=colour if len(values) > 1 else grey, label="_baseline", zorder=1, **line)
+    draw.add_entry(ax, label, color=grey, **line)
 
 
 def _draw_marks(

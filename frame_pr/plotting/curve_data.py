@@ -92,11 +92,8 @@ def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
     for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
         if getattr(options, name) and not options.is_pr:
             raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
-    for name in ("rectangles", "marks"):
-        if getattr(options, name) and options.average:
-            raise ValueError(
-                "average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark="
-            )
+    if options.average and (options.rectangles or options.marks):
+        raise ValueError("average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark=")
     if options.highlight is not None and (options.facet or options.average):
         raise ValueError("highlight= names some of many curves in one axes: leave out facet= and average=")
     if set(_BENEFITS) & set(ys) and options.x != "threshold":
@@ -277,20 +274,12 @@ def _tally(result: Result) -> Rows:
     if "fn" not in result.table.columns:
         raise ValueError("the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them")
     ascending = any(_is_ascending(table) for _, table in result.groups())
-    tables = []
-    for _, table in result.groups():
-        table = table.sort("k", maintain_order=True)
-        fp = pl.col("k") - pl.col("tp")
-        steps = {True: pl.col("tp"), False: fp}
-        rest = {True: "fn", False: "tn"}
-        for label, count in steps.items():
-            counted = table.select(
-                *result.key_columns, "threshold", truth=label, n=count - count.shift(1, fill_value=0)
-            )
-            unranked = table[-1:].select(
-                *result.key_columns, pl.lit(None).alias("threshold"), truth=label, n=rest[label]
-            )
-            tables += [counted, unranked]
+    keys, table, tables = result.key_columns, result.table.sort("k", maintain_order=True), []
+    last = table.group_by(keys).last() if keys else table[-1:]
+    for label, count, rest in ((True, pl.col("tp"), "fn"), (False, pl.col("k") - pl.col("tp"), "tn")):
+        step = count - count.shift(1, fill_value=0)
+        tables.append(table.select(*keys, "threshold", truth=label, n=step.over(keys) if keys else step))
+        tables.append(last.select(*keys, threshold=pl.lit(None), truth=label, n=rest))
     frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
     policies: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
     policies["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
@@ -317,9 +306,8 @@ def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
             without.append(key)
             continue
         last = table.row(-1, named=True)
-        positives = (
-            last["tp"] + last["fn"] if "fn" in last else _whole(last["tp"] / last["recall"]) if last["tp"] else None
-        )
+        from_recall = round(last["tp"] / last["recall"], 6) if last["tp"] else None
+        positives = last["tp"] + last["fn"] if "fn" in last else from_recall
         total = None if "tn" not in last else last["k"] + last["fn"] + last["tn"]
         envelope = table["precision"].reverse().cum_max().reverse() if options.interpolated else None
         group = numbers.get(key, {})
@@ -332,11 +320,6 @@ def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
             marks = _marks(table, points, group, options)
             curves.append(Curve(names, points, area, envelope_area, positives, total, marks))
     return Curves(result.keys, curves, without)
-
-
-def _whole(number: float) -> float:
-    """Return the whole number next to this one, if the difference is a rounding error."""
-    return float(round(number)) if abs(number - round(number)) < 1e-6 else number
 
 
 def _area(table: pl.DataFrame, height: pl.Series) -> float:
@@ -359,19 +342,13 @@ def _marks(
         reached = int(((table["threshold"] <= threshold) if ascending else (table["threshold"] >= threshold)).sum())
         if not reached or None in (point := points.row(reached - 1)):
             continue
-        at = f"threshold {draw.threshold_text(threshold)}"
+        text, place = f"threshold {draw.threshold_text(threshold)}", f" at {draw.threshold_text(threshold)}"
         if name in numbers:
             title = draw.metric_title(name)
-            at = (
-                f"{title[0].lower()}{title[1:]} = {draw.number_text(numbers[name])} at {draw.threshold_text(threshold)}"
-            )
+            text = f"{title[0].lower()}{title[1:]} = {draw.number_text(numbers[name])}{place}"
         elif kind != "threshold":
-            at = (
-                f"{draw.metric_title(kind).lower()} {value} at {draw.threshold_text(threshold)}"
-                if value
-                else f"k = {name} at {draw.threshold_text(threshold)}"
-            )
-        marks.append(Mark(number, at, *map(float, point[:2])))
+            text = (f"{draw.metric_title(kind).lower()} {value}" if value else f"rank {name}") + place
+        marks.append(Mark(number, text, *map(float, point[:2])))
     return tuple(marks)
 
 

@@ -206,12 +206,7 @@ def draw_legend_above(ax: Axes, style: Style) -> None:
         ax.legend(entries.values(), labels, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, **LEGEND)
 
 
-LEGEND: Mapping[str, Any] = {
-    "fontsize": "small",
-    "title_fontsize": "small",
-    "alignment": "left",
-    "handlelength": 2.2,
-}
+LEGEND: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "alignment": "left", "handlelength": 2.2}
 
 
 def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> None:
@@ -298,13 +293,6 @@ def text_on(colour: Any) -> str:
 def grey(ax: Axes, level: float) -> str:
     """Return a grey. `level` is the distance from black, or from white on a dark background."""
     return str(round(1 - level, 3) if is_dark(ax) else level)
-
-
-def halo(ax: Axes) -> Any:
-    """Return an outline in the colour of the background, for text on lines."""
-    from matplotlib.patheffects import withStroke
-
-    return withStroke(linewidth=2.5, foreground=ax.get_facecolor())
 
 
 def shorten(name: str, length: int = LETTERS) -> str:

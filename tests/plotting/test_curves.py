@@ -200,7 +200,7 @@ def test_each_mark_has_its_shape() -> None:
         assert points(mark) == [pytest.approx(expected)]
     texts = legend(ax)[2:]
     assert [text.partition(" at ")[0].partition(" =")[0] for text in texts] == [
-        *("max F1", "max F2", "recall 0.8", "threshold 0.5", "k")
+        *("max F1", "max F2", "recall 0.8", "threshold 0.5", "rank 50")
     ]
 
 
