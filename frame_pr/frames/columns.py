@@ -277,12 +277,9 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
 
 
 def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
-    """Return a sort key for the order of a column's pandas categories; the column itself if it has none."""
-    if not categories or not isinstance(categories[0], (str, int, float)):
-        return column
-    labels = pl.Series(categories)
-    # Categories that are numbers may be read as categories of text.
-    return column.cast(pl.String).replace_strict(labels.cast(pl.String), range(len(labels)), default=None)
+    """Return a sort key for the order of categories, which are known by their texts; the column itself if none."""
+    texts = list(map(str, categories))
+    return column.cast(pl.String).replace_strict(texts, range(len(texts)), default=None) if texts else column
 
 
 _PART = 2**16
