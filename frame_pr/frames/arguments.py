@@ -287,7 +287,3 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
         if listed.count(name) > 1:
             raise ValueError(f"{argument} has {shown(name)} twice")
     return listed
-
-
-# For plotting and statistics, until they use the new names.
-whole, real, flag, one_of, text = check_whole, check_real, check_flag, check_choice, check_text

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from frame_pr.frames.arguments import flag
+from frame_pr.frames.arguments import check_flag
 from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
@@ -78,7 +78,7 @@ class Style:
         ax = arguments.get("ax")
         if ax is not None and not panels and not isinstance(ax, Axes):
             raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-        return cls(names["colors"], names["labels"], flag("legend", arguments.get("legend", True)), ax)
+        return cls(names["colors"], names["labels"], check_flag("legend", arguments.get("legend", True)), ax)
 
     def label(self, name: Any, default: str | None = None) -> str:
         """Return the label of a name or value, as matplotlib draws it."""
