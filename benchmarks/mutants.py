@@ -21,7 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = ("matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
 FOLDERS = ("metrics", "ranking", "statistics")
 """The folders of the package whose formulas are changed."""
-OTHERS = ["tests/functions", "tests/inputs", "tests/tables", "tests/expressions", "tests/test_frames.py"]
+OTHERS = [
+    "tests/functions",
+    "tests/statistics",
+    "tests/inputs",
+    "tests/tables",
+    "tests/expressions",
+    "tests/test_frames.py",
+]
 """The fast tests that run after the fuzzer and the tests of the folder. The first failure ends them."""
 NOT_FORMULAS = ("__init__.py", "words.py", "reports.py")
 SECONDS = 240
