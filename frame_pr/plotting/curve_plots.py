@@ -275,7 +275,7 @@ def _area_text(curve: Curve, options: CurveOptions) -> str:
 
 def _with_numbers(name: str, *numbers: str) -> str:
     """Return a name with its numbers in brackets."""
-    text = ", ".join(number for number in numbers if number)
+    text = ", ".join(filter(None, numbers))
     return f"{name} ({text})" if name and text else name or text
 
 
@@ -308,7 +308,9 @@ def _check_number(n: int, most: int, keys: Sequence[str]) -> None:
 
 
 def _draw_axes(data: Curves, chart: Chart) -> Axes:
-    """Draw all curves into one axes."""
+    """Draw all curves into one axes. A new figure is no wider than square axes need."""
+    from matplotlib import rcParams
+
     options, style = chart.options, chart.style
     curves = data.curves
     names = _names(curves, data.keys, options, style)
@@ -318,7 +320,8 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     curves = [curves[i] for i in chosen]
     names = names.of(chosen)
     square = all(map(has_unit_range, (options.x, options.ys[0])))
-    with draw.axes_of(style, _size(square=square), square=square) as ax:
+    width, height = rcParams["figure.figsize"]
+    with draw.axes_of(style, (min(width, 1.02 * height) if square else width, height), square=square) as ax:
         labels, title = _labels(curves, names, chart)
         lines = _styles(ax, curves, names, chart)
         ax.set(**dict(zip(("xlabel", "ylabel"), _titles(chart), strict=True)))
@@ -327,14 +330,6 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
             draw.add_entry(ax, _without(data.without_positives, style), linestyle="")
         draw.draw_legend(ax, style, title, most_inside=0 if others else draw.INSIDE)
     return ax
-
-
-def _size(*, square: bool) -> tuple[float, float]:
-    """Return the size of a new figure, which is no wider than square axes need."""
-    from matplotlib import rcParams
-
-    width, height = rcParams["figure.figsize"]
-    return min(width, 1.02 * height) if square else width, height
 
 
 def _without(keys: Sequence[tuple[Any, ...]], style: Style) -> str:

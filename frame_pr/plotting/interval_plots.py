@@ -59,7 +59,8 @@ def plot_intervals(
     colors : dict, optional
         Colours by the name of a system, and over time by the name of a line.
     labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics.
+        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval", such as
+        `{"confidence interval": "90 % interval"}`.
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
@@ -317,7 +318,8 @@ def plot_comparison(
     colors : dict, optional
         Colours of "better" and "worse".
     labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics.
+        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval", such as
+        `{"confidence interval": "90 % interval"}`.
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
