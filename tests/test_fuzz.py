@@ -3,7 +3,7 @@
 import pytest
 from fuzz import SUBJECTS, compare_cases
 
-FEW = {"polars": 150, "with_metrics": 50, "tally": 50, "thresholds": 50, "keys": 30}
+FEW = {"polars": 120, "with_metrics": 50, "tally": 50, "thresholds": 50, "keys": 30}
 
 
 @pytest.mark.parametrize("subject", FEW)

@@ -92,7 +92,7 @@ def test_the_interval_combines_those_of_both_groups(metric, confidence):
 
 
 @pytest.mark.parametrize("more", [{}, {"cluster": "user"}], ids=str)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_the_p_value_is_where_the_interval_ends_at_0(seed, more):
     data = scored(seed, rows=120).with_columns(s=pl.col("s") + pl.col("t") * pl.col("week"))
     rows = compared(data, METRICS, **more).filter(pl.col("p_value").is_between(1e-9, 0.49))
