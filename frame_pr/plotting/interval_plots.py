@@ -498,7 +498,7 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
     metrics = result.table["metric"].unique(maintain_order=True).to_list()
     if metric is None and len(metrics) > 1:
         raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
-    name = metric or next(iter(metrics), "")
+    name = next(iter(metrics), "") if metric is None else check_text("metric", metric)
     if name not in metrics:
         raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
     return Result(result.keys, result.table.filter(by_name("metric") == name)), name
