@@ -55,7 +55,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     counts, odds = cutoff.counts(blocks), cutoff.threshold / (1 - cutoff.threshold)
     total = blocks.rows if name["standardized"] is None else blocks.positives
     false, true = odds.as_integer_ratio()
-    if counts.whole and false + true < 2**60:
+    if false + true < 2**60:
         unit = pl.lit(1, dtype=pl.Int128)
         value = ratio(unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true)
     else:

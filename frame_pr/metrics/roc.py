@@ -67,7 +67,7 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     negatives, needs = b.rows - b.positives, ("positives", "negatives")
-    unit = pl.lit(1, dtype=pl.Int128) if b.whole else 1
+    unit = pl.lit(1, dtype=pl.Int128)
     crossed = unit * (b.k - b.tp) * b.positives >= unit * (b.positives - b.tp) * negatives
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
