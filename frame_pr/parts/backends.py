@@ -117,8 +117,12 @@ class Distributed(Backend[Any]):
         return PartQuery(replace(request, policies=policies), named, undefined)
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Check that every column that an argument names exists."""
+        """Check that every column that an argument names exists, once."""
         refuse_missing(columns, self.columns(), argument=argument)
+        names = [str(name) for name in self.columns()]
+        for column in columns:
+            if names.count(str(column)) > 1:
+                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
 
 
 class Shuffled(Distributed):

@@ -12,7 +12,6 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arrow import from_pandas
-from frame_pr.frames.messages import shown
 from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import OverRanges, range_numbering, with_ranges
@@ -47,13 +46,6 @@ class DaskFrame(Shuffled):
     def columns(self) -> list[Any]:
         """Return the names of its columns."""
         return list(self.frame.columns)
-
-    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Check that every column exists, and that no two names have the same text."""
-        for column in columns:
-            if [str(name) for name in self.columns()].count(str(column)) > 1:
-                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
-        super().refuse_missing(columns, argument)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return these columns without rows."""

@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.messages import shown
 from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import OverRanges, range_numbering
@@ -55,11 +54,8 @@ class SparkFrame(Shuffled):
         return self.frame.columns
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Check that every column exists once and has a type whose values Spark and polars compare alike."""
+        """Check also that Spark and polars compare the values of the columns alike."""
         super().refuse_missing(columns, argument)
-        for column in columns:
-            if self.columns().count(column) > 1:
-                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
         for field in self._select(columns).schema:
             for dtype in _with_nested(field.dataType):
                 reason = _REFUSED.get(type(dtype).__name__)
