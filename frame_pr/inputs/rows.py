@@ -149,14 +149,11 @@ def rows_of(
     carry: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
-    weights_by_class: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order. `all_groups`: the groups of frames that give known totals are there, too.
-    `starts`: a frame of the columns of `by` and those of `blocks.START`. `weights_by_class`: one of the columns of
-    `by`, `of_positive` and `of_negative`, instead of the weights that a prevalence gives; without columns, rows have
-    none.
+    `starts`: a frame of the columns of `by` and those of `blocks.START`.
     """
     selection = selected(frame, request, carry=carry)
     made = validate(selection, request)
@@ -172,10 +169,7 @@ def rows_of(
     rows, drops = mark_dropped(_canonical(groups.rows, selection, request, made), request, scores, carry=carry)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
     weights, gains = (selection.weights(name) for name in COLUMNS)
-    if weights_by_class is None:
-        of_classes = _weights_of_prevalence(rows, request, selection, groups, drops=drops)
-    else:
-        of_classes = groups.look_up(weights_by_class.lazy().rename(key_names)) if weights_by_class.width else None
+    of_classes = _weights_of_prevalence(rows, request, selection, groups, drops=drops)
     if of_classes is not None:
         rows = with_class_weights(rows, of_classes.select("group", cs.starts_with("of_")), drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
