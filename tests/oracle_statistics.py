@@ -329,7 +329,9 @@ def interval_differences(seed):
         )
     )
     names = ["average_precision", "roc_auc"]
-    means = read(fp.intervals(given, names, "t", score, mean_over="q", confidence=confidence, **keys, **shown))
+    means = read(
+        fp.intervals(given, names, "t", score, mean_over="q", confidence=confidence, details=True, **keys, **shown)
+    )
     curve_means = read(fp.evaluate(given, "average_precision", "t", score, mean_over="q", **keys, **shown))
     for system in systems:
         for half in halves:
@@ -367,7 +369,9 @@ def interval_differences(seed):
         return len(systems) * len(groups["s0"]), wrong
     known = "total_positives" in options
     names = names[:1] if known else names
-    each = read(fp.intervals(given, names, "t", score, by="q", confidence=confidence, **shown_for_q(options)))
+    each = read(
+        fp.intervals(given, names, "t", score, by="q", confidence=confidence, details=True, **shown_for_q(options))
+    )
     fixed = read(
         fp.intervals(
             given,
@@ -378,6 +382,7 @@ def interval_differences(seed):
             mean_over="q",
             sampled="rows",
             confidence=confidence,
+            details=True,
             **shown_for_q(options),
         )
     )
@@ -393,10 +398,12 @@ def interval_differences(seed):
             compare(("fixed", system, name), row, fixed_groups_interval(name, rows, confidence))
     if known or "count" in options:
         return len(systems) * len(groups["s0"]), wrong
-    users = read(fp.intervals(given, names, "t", score, by="q", cluster="user", confidence=confidence, **options))
+    users = read(
+        fp.intervals(given, names, "t", score, by="q", cluster="user", confidence=confidence, details=True, **options)
+    )
     threshold = draw.choice([0, 1, 2, 5, 120])
     metrics = [f"{figure}@threshold={threshold}" for figure in PROPORTIONS]
-    shares = read(fp.intervals(given, metrics, "t", score, by="q", confidence=confidence, **options))
+    shares = read(fp.intervals(given, metrics, "t", score, by="q", confidence=confidence, details=True, **options))
     for system in systems:
         of_system = [
             t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (users, shares)
@@ -525,6 +532,7 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
         baseline=baseline,
         confidence=confidence,
         correction=correction,
+        details=True,
     )
     table = table.lazy().collect()
     expected = {}
@@ -637,6 +645,7 @@ def compared_rows(seed: int) -> tuple[int, list[Any]]:
         sampled="rows",
         cluster="user" if clusters else None,
         confidence=confidence,
+        details=True,
     )
     expected = {}
     for case, group in itertools.groupby(rows, key=lambda row: row[0]):

@@ -29,7 +29,9 @@ NUMBERS: Mapping[str, pl.DataType] = {
     **dict.fromkeys(("wins", "equal", "losses"), pl.Int64()),
 }
 """The numbers of a comparison, in the order of the result."""
-COLUMNS = ("metric", "baseline", "system", *NUMBERS)
+DETAILS = tuple(NUMBERS)[4:]
+"""The numbers that `details=True` adds. Without them, polars prints all columns: it shows the first four and the last
+four."""
 
 
 class Scored(NamedTuple, Generic[Frame]):
@@ -71,6 +73,7 @@ class Options(NamedTuple):
     sampled: Any = None
     systems: Sequence[Any] = ()
     """The systems in their order, if they are known before the data."""
+    details: bool = False
 
     def pairs(self, systems: Sequence[Any]) -> list[tuple[int, int]]:
         """Return the places of the two systems of each comparison, the baseline first."""
@@ -98,13 +101,14 @@ class Comparison(NamedTuple, Generic[Frame]):
     """How p-values are corrected for many tests; None also if there is known to be one test only."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
 
-    def result(self) -> Frame:
+    def result(self, *, details: bool) -> Frame:
         """Return what `compare` returns."""
-        table, columns = self.table, list(COLUMNS)
+        table, columns = self.table, ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
         if self.correction is not None:
-            columns.insert(columns.index("p_value") + 1, "p_adjusted")
+            columns.append("p_adjusted")
             p_values = adjusted(array_of(table, "p_value"), self.correction)
             table = table.with_columns(columns_of(p_adjusted=p_values))
+        columns += DETAILS if details else ()
         refuse_clash(self.keys, columns)
         key_columns = [f"key{i}" for i in range(len(self.keys))]
         named = [pl.col(column).alias(key) for key, column in zip(self.keys, key_columns, strict=True)]

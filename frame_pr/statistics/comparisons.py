@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_whole, filling, is_whole, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, is_whole, public
 from frame_pr.frames.columns import has_keys, listed
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import shown
@@ -54,6 +54,7 @@ def compare(
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
+    details: bool = False,
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
@@ -125,6 +126,9 @@ def compare(
         Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
     seed : int, optional
         Seed of the random sign flips. Default 0. One seed gives one p-value.
+    details : bool
+        Whether the result also has the value of each system, the standard error, the numbers of units, the effect size
+        and the numbers of wins and losses.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
@@ -135,13 +139,15 @@ def compare(
     -------
     Frame of the same kind
         The keys that are left, then `metric, baseline, system` (names; with `between` the groups, and for "rest" the
-        baseline is null), `difference` (system less baseline), `low, high, p_value`, `p_adjusted` (if the call may have
-        several tests and `correction` is not None), `value_baseline, value_system, standard_error`, `units_baseline,
-        units_system` (how many groups, rows or clusters were compared), `undefined` (groups without a value of either
-        system). For paired groups also, and otherwise null: `effect_size` (the mean of the differences over their
-        standard deviation), and in how many groups the system has the larger value, `wins`, the same one, `equal`, or
-        the smaller one, `losses`. Counts are Int64, numbers Float64. With several scores and `between`, the scores are
-        the key `score`.
+        baseline is null), `difference` (system less baseline), `low, high, p_value` and `p_adjusted` (if the call may
+        have several tests and `correction` is not None). With several scores and `between`, the scores are the key
+        `score`.
+
+        With `details`, these columns follow: `value_baseline, value_system, standard_error`, `units_baseline,
+        units_system` (how many groups, rows or clusters were compared) and `undefined` (groups without a value of
+        either system). For paired groups also, and otherwise null: `effect_size` (the mean of the differences over
+        their standard deviation), and in how many groups the system has the larger value, `wins`, the same one,
+        `equal`, or the smaller one, `losses`. Counts are Int64, numbers Float64.
 
         Null: the bounds and the p-value of fewer than two groups, and where there is a difference without a standard
         error: all differences are one number other than 0, or both means of Welch's test have variance 0. If all
@@ -195,31 +201,33 @@ def compare(
     >>> import frame_pr as fp
     >>> labels = {"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0]}
     >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
-    >>> compared = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
-    >>> compared.select("system", pl.col("difference", "p_value").round(4), "wins", "equal")
-    shape: (1, 5)
-    ┌────────┬────────────┬─────────┬──────┬───────┐
-    │ system ┆ difference ┆ p_value ┆ wins ┆ equal │
-    │ ---    ┆ ---        ┆ ---     ┆ ---  ┆ ---   │
-    │ str    ┆ f64        ┆ f64     ┆ i64  ┆ i64   │
-    ╞════════╪════════════╪═════════╪══════╪═══════╡
-    │ new    ┆ 0.1667     ┆ 0.4226  ┆ 1    ┆ 2     │
-    └────────┴────────────┴─────────┴──────┴───────┘
+    >>> call = {"truth": "truth", "score": ["old", "new"], "by": "query"}
+    >>> fp.compare(run, {"MAP": "average_precision"}, **call)
+    shape: (1, 7)
+    ┌────────┬──────────┬────────┬────────────┬───────────┬──────────┬─────────┐
+    │ metric ┆ baseline ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value │
+    │ ---    ┆ ---      ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---     │
+    │ str    ┆ str      ┆ str    ┆ f64        ┆ f64       ┆ f64      ┆ f64     │
+    ╞════════╪══════════╪════════╪════════════╪═══════════╪══════════╪═════════╡
+    │ MAP    ┆ old      ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
+    └────────┴──────────┴────────┴────────────┴───────────┴──────────┴─────────┘
+    >>> compared = fp.compare(run, "average_precision", **call, details=True)
+    >>> compared.select("system", "units_system", "wins", "equal", "losses").row(0)
+    ('new', 3, 1, 2, 0)
 
     >>> weeks = pl.DataFrame(
     ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3}
     ... )
     >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
-    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week")
-    >>> compared.select("baseline", "system", pl.col("difference", "low", "high").round(4))
-    shape: (1, 5)
-    ┌──────────┬────────┬────────────┬────────┬────────┐
-    │ baseline ┆ system ┆ difference ┆ low    ┆ high   │
-    │ ---      ┆ ---    ┆ ---        ┆ ---    ┆ ---    │
-    │ i64      ┆ i64    ┆ f64        ┆ f64    ┆ f64    │
-    ╞══════════╪════════╪════════════╪════════╪════════╡
-    │ 1        ┆ 2      ┆ -0.2222    ┆ -0.888 ┆ 0.7183 │
-    └──────────┴────────┴────────────┴────────┴────────┘
+    >>> fp.compare(weeks, "roc_auc", "truth", "score", between="week", correction=None)
+    shape: (1, 7)
+    ┌─────────┬──────────┬────────┬────────────┬───────────┬──────────┬──────────┐
+    │ metric  ┆ baseline ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value  │
+    │ ---     ┆ ---      ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---      │
+    │ str     ┆ i64      ┆ i64    ┆ f64        ┆ f64       ┆ f64      ┆ f64      │
+    ╞═════════╪══════════╪════════╪════════════╪═══════════╪══════════╪══════════╡
+    │ roc_auc ┆ 1        ┆ 2      ┆ -0.222222  ┆ -0.888017 ┆ 0.718306 ┆ 0.565414 │
+    └─────────┴──────────┴────────┴────────────┴───────────┴──────────┴──────────┘
 
     >>> frames = {"last week": run, "now": run.with_columns(old="new")}
     >>> compared = fp.compare(frames, "average_precision", "truth", "old", by="query")
@@ -228,7 +236,9 @@ def compare(
     """
     scipy_special()
     options = _options(baseline, test, correction, confidence, resamples, seed)
-    options = options._replace(between=between, mean_over=mean_over, sampled=sampled)
+    options = options._replace(
+        between=between, mean_over=mean_over, sampled=sampled, details=check_flag("details", details)
+    )
     undefined = filling("undefined", undefined)
     rows: Any = frame
     if isinstance(rows, Mapping):
@@ -249,7 +259,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
     if options.between is not None:
         if test != "t":
             raise ValueError(f"test={test!r} is for pairs, and groups of between= have different rows: use test='t'")
-        return compare_groups(scored, options).result()
+        return compare_groups(scored, options).result(details=options.details)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
     has_values = has_unit_values(frame, truth, score)
@@ -259,7 +269,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
             if value is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        return compare_rows(scored, options).result()
+        return compare_rows(scored, options).result(details=options.details)
     _validate_units(scored, unit, test)
     unit_values = scored.unit_values(system=True)
     if "system" not in unit_values.keys or len(unit_values.systems) == 1:
@@ -269,7 +279,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
         options = options._replace(systems=unit_values.systems)
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
-    return compare_units(unit_values, keys, options).result()
+    return compare_units(unit_values, keys, options).result(details=options.details)
 
 
 def _options(baseline: Any, test: Any, correction: Any, confidence: Any, resamples: Any, seed: Any) -> Options:

@@ -46,6 +46,7 @@ def intervals(
     repeats: int | None = None,
     seed: int | None = None,
     stratified: bool = False,
+    details: bool = False,
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -99,6 +100,8 @@ def intervals(
     stratified : bool
         Whether each replicate of the bootstrap has as many positives and as many negatives as the data. Use it if their
         numbers are fixed by design.
+    details : bool
+        Whether the result also has the standard error and the number of groups without a value.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
@@ -113,9 +116,11 @@ def intervals(
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric` (the name), `value, low, high, standard_error` (Float64), `units` (how
-        many groups that have a value, rows or clusters there are: all rows, also for a share of some of them, such as
-        recall) and `undefined` (how many groups have no value). The bounds are null with fewer than two units, and for
+        The keys that are left, then `metric` (the name), `value, low, high` (Float64) and `units` (how many groups that
+        have a value, rows or clusters there are: all rows, also for a share of some of them, such as recall). With
+        `details`, `standard_error` (Float64) and `undefined` (how many groups have no value) follow.
+
+        The bounds are null with fewer than two units, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
         fixed groups are null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer
         than two positives or two negatives, or two clusters, and where the metric is the same in all replicates, up to
@@ -150,8 +155,7 @@ def intervals(
     ...     "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 0, 1],
     ... }
     >>> run = pl.DataFrame(labels | {"score": range(12, 0, -1)})
-    >>> bounds = fp.intervals(run, "average_precision", "truth", "score", by="model")
-    >>> bounds.select("model", "metric", "value", "low", "high", "units")
+    >>> fp.intervals(run, "average_precision", "truth", "score", by="model")
     shape: (2, 6)
     ┌───────┬───────────────────┬──────────┬──────────┬──────────┬───────┐
     │ model ┆ metric            ┆ value    ┆ low      ┆ high     ┆ units │
@@ -167,6 +171,7 @@ def intervals(
     """
     scipy_special()
     confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
+    check_flag("details", details)
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
@@ -187,7 +192,7 @@ def intervals(
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
-        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels)
+        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels, details=details)
         return rows.output.give(result, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
     if has_values:
@@ -196,7 +201,8 @@ def intervals(
     kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
     table = with_bounds(mean_estimates(unit_values, keys), kinds, confidence)
     columns = {key: f"key{i}" for i, key in enumerate(keys)}
-    return unit_values.give(interval_columns(table, columns, unit_values.systems, unit_values.metrics), keys)
+    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics, details=details)
+    return unit_values.give(result, keys)
 
 
 def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:

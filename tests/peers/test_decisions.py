@@ -121,7 +121,7 @@ def test_what_proc_prints():
     truth = [1] * len(S100B_OF_POOR) + [0] * len(S100B_OF_GOOD)
     scores = {"s100b": S100B_OF_POOR + S100B_OF_GOOD, "wfns": grades(WFNS_OF_POOR) + grades(WFNS_OF_GOOD)}
     data = pl.concat(pl.DataFrame({"marker": name, "t": truth, "s": score}) for name, score in scores.items())
-    row = data.pr.compare("roc_auc", "t", "s", between="marker").row(0, named=True)
+    row = data.pr.compare("roc_auc", "t", "s", between="marker", details=True).row(0, named=True)
     assert (row["value_baseline"], row["value_system"]) == pytest.approx((0.7313686, 0.8236789), abs=5e-8)
     # roc.test(r.wfns, r.s100b, paired = FALSE) gives D, the difference over its standard error. Its p-value, 0.1528,
     # is of the difference itself, and ours of the interval, which combines the intervals of both values.

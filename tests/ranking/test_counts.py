@@ -74,7 +74,9 @@ def test_standard_errors_shrink_with_the_root_of_the_rows(metric):
     error = {}
     for scale in SCALES[1:]:
         frame = pl.DataFrame(tied(7, scale), schema=["y", "s", "c"], orient="row")
-        error[scale] = fp.intervals(frame, metric, "y", "s", count="c")["standard_error"].item() * scale**0.5
+        error[scale] = (
+            fp.intervals(frame, metric, "y", "s", count="c", details=True)["standard_error"].item() * scale**0.5
+        )
     assert list(error.values()) == pytest.approx([error[10**6]] * 3, rel=1e-5)
 
 

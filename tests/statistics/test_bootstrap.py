@@ -64,7 +64,7 @@ def test_the_standard_error_is_that_of_all_samples():
     rows = [(1, 5), (0, 4), (1, 3), (0, 2), (1, 2)]
     data = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
     given = {"method": "bootstrap", "repeats": 20_000}
-    found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given)
+    found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given, details=True)
     # Of binomial counts: sqrt(.6 .4 / 5), and of 5 rows, each of the two hits with 2/5: sqrt(5 .4 .6).
     for error, exact in zip(found["standard_error"], (0.048**0.5, 1.2**0.5), strict=True):
         assert abs(error / exact - 1) < 0.02
@@ -95,7 +95,7 @@ BY_BOOTSTRAP = {"by": "q", "method": "bootstrap", "repeats": 200}
 @cache
 def bootstrapped():
     """What every kind of frame, order of rows and tally of them gives."""
-    return fp.intervals(sample(), BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP)
+    return fp.intervals(sample(), BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP, details=True)
 
 
 @pytest.mark.slow
@@ -120,8 +120,8 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
         {"by": "q", "mean_over": "q", "sampled": "rows"},
         {"by": "q", "mean_over": "q", "cluster": "user"},
     ):
-        closed = fp.intervals(data, names, "truth", "score", **given)
-        drawn = fp.intervals(data, names, "truth", "score", method="bootstrap", **given)
+        closed = fp.intervals(data, names, "truth", "score", **given, details=True)
+        drawn = fp.intervals(data, names, "truth", "score", method="bootstrap", **given, details=True)
         assert drawn.select("value", "units", "undefined").equals(closed.select("value", "units", "undefined"))
         for name in ("standard_error", "low", "high"):
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
@@ -142,7 +142,9 @@ def test_options_without_a_closed_form():
     low, high = systems.filter(system="score").select("low", "high").row(0)
     assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
     # As many positives in all replicates: so the share of positives does not vary.
-    fixed = fp.intervals(data, ["prevalence", "recall@threshold=0.5"], "truth", "score", stratified=True, **given)
+    fixed = fp.intervals(
+        data, ["prevalence", "recall@threshold=0.5"], "truth", "score", stratified=True, **given, details=True
+    )
     assert fixed.select("standard_error", "low").row(0) == (None, None)
     recall, positives = fixed["value"][1], data["truth"].sum()
     assert fixed["standard_error"][1] == pytest.approx((recall * (1 - recall) / positives) ** 0.5, rel=0.12)
@@ -151,7 +153,15 @@ def test_options_without_a_closed_form():
 def test_groups_that_cannot_be_drawn_from():
     alone = pl.DataFrame({"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]})
     found = fp.intervals(
-        alone, "average_precision", "truth", "score", by="q", unjudged="drop", method="bootstrap", repeats=100
+        alone,
+        "average_precision",
+        "truth",
+        "score",
+        by="q",
+        unjudged="drop",
+        method="bootstrap",
+        repeats=100,
+        details=True,
     )
     assert found.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 1, 0),
@@ -166,7 +176,7 @@ def test_groups_that_cannot_be_drawn_from():
 def test_fewer_than_two_of_a_class_have_no_bounds(positives):
     # The accuracy varies from draw to draw, but there are no degrees of freedom.
     data = pl.DataFrame({"truth": [1] * positives + [0] * (6 - positives), "score": [6, 1, 5, 2, 4, 3]})
-    found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", method="bootstrap", repeats=100)
+    found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", method="bootstrap", repeats=100, details=True)
     assert found["standard_error"].item() > 0
     assert found.select("low", "high").row(0) == (None, None)
 

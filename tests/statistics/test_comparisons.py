@@ -29,7 +29,7 @@ def figures(*differences: float | None) -> pl.DataFrame:
 
 
 def compared(*differences: float | None, **more) -> dict:
-    (row,) = fp.compare(figures(*differences), "m", by="query", baseline="old", **more).iter_rows(named=True)
+    (row,) = fp.compare(figures(*differences), "m", by="query", baseline="old", details=True, **more).to_dicts()
     return row
 
 
@@ -43,8 +43,9 @@ def runs(seed: int, queries: int = 12) -> pl.DataFrame:
 def test_known_answer():
     # Differences .3, .1, .2, -.1, .1: mean .12, sum of squares about it .088, so t = .12 / sqrt(.088 / 20).
     data = figures(0.3, 0.1, 0.2, -0.1, 0.1)
-    found = fp.compare(data, "m", by="query", baseline="old").row(0, named=True)
+    found = fp.compare(data, "m", by="query", baseline="old", details=True).row(0, named=True)
     assert list(found) == COLUMNS
+    assert fp.compare(data, "m", by="query", baseline="old").columns == COLUMNS[:8]
     assert found["p_value"] == pytest.approx(0.144704, abs=1e-6) == found["p_adjusted"]
     assert (found["low"], found["high"]) == (pytest.approx(-0.064169, abs=1e-6), pytest.approx(0.304169, abs=1e-6))
     # t / sqrt(5)
@@ -86,16 +87,18 @@ def test_drawn_flips_are_near_those_of_scipy(n):
 def test_one_seed_gives_one_p_value_on_every_frame():
     data = runs(3, queries=40)
     given_ = {"by": "q", "test": "permutation", "seed": 7}
-    expected = fp.compare(data, "average_precision", "t", ["a", "b"], **given_)
-    found = fp.compare(data, "average_precision", "t", ["a", "b"], **given_)
+    expected = fp.compare(data, "average_precision", "t", ["a", "b"], **given_, details=True)
+    found = fp.compare(data, "average_precision", "t", ["a", "b"], **given_, details=True)
     assert found["p_value"].to_list() == expected["p_value"].to_list()
-    shuffled = fp.compare(data.sample(fraction=1, shuffle=True, seed=1), "average_precision", "t", ["a", "b"], **given_)
+    shuffled = fp.compare(
+        data.sample(fraction=1, shuffle=True, seed=1), "average_precision", "t", ["a", "b"], **given_, details=True
+    )
     assert shuffled["p_value"].to_list() == expected["p_value"].to_list()
 
 
 def test_the_t_test_is_that_of_scipy():
     data = runs(1)
-    found = fp.compare(data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q")
+    found = fp.compare(data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q", details=True)
     assert found.select("metric", "baseline", "system").rows() == [
         (metric, *pair) for metric in ("average_precision", "ndcg@3") for pair in (("a", "b"), ("a", "c"), ("b", "c"))
     ]
@@ -110,7 +113,7 @@ def test_the_t_test_is_that_of_scipy():
         assert (row["units_system"], row["undefined"]) == (both.sum(), (~both).sum())
         assert (row["value_baseline"], row["value_system"]) == (near(old[both].mean()), near(new[both].mean()))
     assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
-    plain = fp.compare(data, "average_precision", "t", ["a", "b"], by="q", correction=None)
+    plain = fp.compare(data, "average_precision", "t", ["a", "b"], by="q", correction=None, details=True)
     assert plain.columns == SINGLE
 
 
@@ -130,9 +133,9 @@ def test_a_ready_table_gives_what_the_rows_give():
     data = runs(2)
     names = ["average_precision", "precision@2"]
     given_ = {"by": ["segment", "q"], "mean_over": "q", "baseline": "b"}
-    of_rows = fp.compare(data, names, "t", ["a", "b", "c"], **given_)
+    of_rows = fp.compare(data, names, "t", ["a", "b", "c"], **given_, details=True)
     each = fp.evaluate(data, names, "t", ["a", "b", "c"], by=["segment", "q"])
-    of_figures = fp.compare(each, names, **given_)
+    of_figures = fp.compare(each, names, **given_, details=True)
     assert of_rows.columns == ["segment", *COLUMNS]
     assert_same(of_rows, of_figures)
     assert of_rows.height == 2 * 2 * 2
@@ -158,7 +161,7 @@ def test_rounding_errors_are_ties():
     # Of values near 1, differences of 1e-15 are rounding errors: no bound excludes 0, and p is 1.
     noise = figures(1e-15, -1e-15, 2e-15).with_columns(pl.col("m") + 1.0)
     for test in ("t", "permutation"):
-        row = fp.compare(noise, "m", by="query", baseline="old", test=test).row(0, named=True)
+        row = fp.compare(noise, "m", by="query", baseline="old", test=test, details=True).row(0, named=True)
         assert [row[name] for name in ("wins", "equal", "losses", "p_value")] == [0, 3, 0, 1.0]
         assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
     # Differences of 1e-13 between values near 1 are no rounding errors.
@@ -187,12 +190,12 @@ def test_systems_that_share_no_group():
 def test_systems_that_share_few_groups():
     few = arms(2, 3, 6)
     with pytest.warns(fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups") as warned:
-        compared = fp.compare(few, "ap", by="user")
+        compared = fp.compare(few, "ap", by="user", details=True)
     assert len(warned) == 1
     assert compared["units_system"].item() == 2
     # Half of the smaller system; and a system that ran on few of the groups of the other.
     for silent in (arms(3, 3, 3), arms(3, 0, 90)):
-        assert fp.compare(silent, "ap", by="user")["units_system"].item() == 3
+        assert fp.compare(silent, "ap", by="user", details=True)["units_system"].item() == 3
 
 
 # Rows that were drawn ------------------------------------------------------------------------------------------------
@@ -227,13 +230,13 @@ def test_delong(seed):
         parts.append([b - a for a, b in zip(old, new, strict=True)])
     difference = sum(parts[0]) / len(parts[0])
     error = float(spread(parts[0]) / len(parts[0]) + spread(parts[1]) / len(parts[1])) ** 0.5
-    row = fp.compare(data, "roc_auc", "t", ["old", "new"], test="delong").row(0, named=True)
+    row = fp.compare(data, "roc_auc", "t", ["old", "new"], test="delong", details=True).row(0, named=True)
     assert row["difference"] == near(difference)
     assert row["p_value"] == near(2 * stats.norm.sf(abs(float(difference)) / error))
     reach = stats.norm.ppf(0.975) * error
     assert (row["low"], row["high"]) == (near(float(difference) - reach), near(float(difference) + reach))
     # The default has the same error, and Student's t.
-    t = fp.compare(data, "roc_auc", "t", ["old", "new"]).row(0, named=True)
+    t = fp.compare(data, "roc_auc", "t", ["old", "new"], details=True).row(0, named=True)
     df = min(map(len, parts)) - 1
     assert t["p_value"] == pytest.approx(2 * stats.t.sf(abs(float(difference)) / error, df), rel=0, abs=1e-9)
 
@@ -243,11 +246,11 @@ def test_users_that_were_drawn():
     data = two_models(2)
     names = ["average_precision", "precision@threshold=6"]
     given_ = {"truth": "t", "score": ["old", "new"], "cluster": "user"}
-    once = fp.compare(data, names, **given_)
-    assert_same(fp.compare(pl.concat([data, data]), names, **given_), once)
-    alone = fp.compare(data.with_row_index("row"), names, **(given_ | {"cluster": "row"}))
+    once = fp.compare(data, names, **given_, details=True)
+    assert_same(fp.compare(pl.concat([data, data]), names, **given_, details=True), once)
+    alone = fp.compare(data.with_row_index("row"), names, **(given_ | {"cluster": "row"}), details=True)
     # As a mean of two proportions: of rows that each count, (b - a) in the whole.
-    accuracy = fp.compare(data, "accuracy@threshold=6", **(given_ | {"cluster": None})).row(0, named=True)
+    accuracy = fp.compare(data, "accuracy@threshold=6", **(given_ | {"cluster": None}), details=True).row(0, named=True)
     right = [(data[system] >= 6) == data["t"] for system in ("old", "new")]
     expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
     assert accuracy["p_value"] == near(expected.pvalue)
@@ -256,9 +259,10 @@ def test_users_that_were_drawn():
 
 def test_the_same_scores_and_rows_without_a_value():
     data = two_models(4).with_columns(new="old")
-    same = fp.compare(data, "average_precision", "t", ["old", "new"]).row(0, named=True)
+    same = fp.compare(data, "average_precision", "t", ["old", "new"], details=True).row(0, named=True)
     assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [0.0, 0.0, 0.0, 1.0, None]
-    none = fp.compare(data.filter(~pl.col("t")), "average_precision", "t", ["old", "new"]).row(0, named=True)
+    negatives = data.filter(~pl.col("t"))
+    (none,) = fp.compare(negatives, "average_precision", "t", ["old", "new"], details=True).to_dicts()
     assert [none[name] for name in ("undefined", "difference", "low", "p_value")] == [1, None, None, None]
 
 

@@ -26,7 +26,7 @@ def rounded(values):
 
 def test_known_answers_over_rows():
     # M = 5, and the squares of the ten D add up to 181/8640.
-    found = fp.intervals(TEN, "average_precision", "relevant", "score")
+    found = fp.intervals(TEN, "average_precision", "relevant", "score", details=True)
     assert found["value"].item() == near(Fraction(47, 60))
     assert found["standard_error"].item() == near((5 / 4 * 181 / 8640) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.203914, 0.98078)
@@ -37,7 +37,7 @@ def test_known_answers_over_rows():
 
 
 def test_known_answers_of_means():
-    found = fp.intervals(SHARES, "average_precision", by="query")
+    found = fp.intervals(SHARES, "average_precision", by="query", details=True)
     # The variance of .25, .5, .75 is 1/16.
     assert found["standard_error"].item() == near((1 / 48) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.076978, 0.923022)
@@ -51,9 +51,9 @@ def test_known_answers_of_means():
 def test_frames_of_rows_and_of_figures_agree():
     run = samples(7, groups=12)
     names = ["average_precision", "ndcg@3", "reciprocal_rank", "average_precision_lift", "k@recall=0.5"]
-    of_rows = fp.intervals(run, names, "truth", "score", by="q", mean_over="q")
+    of_rows = fp.intervals(run, names, "truth", "score", by="q", mean_over="q", details=True)
     figures = fp.evaluate(run, names, "truth", "score", by="q")
-    assert_same(of_rows, fp.intervals(figures, names, by="q"))
+    assert_same(of_rows, fp.intervals(figures, names, by="q", details=True))
     assert of_rows["metric"].to_list() == names
     means = fp.evaluate(run, names, "truth", "score", by="q", mean_over="q")
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
@@ -75,7 +75,7 @@ def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
     # and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95 the weight 10.
     rank = pl.int_range(1, 101, eager=True)
     data = pl.DataFrame({"truth": rank.is_in([1, 2, 3, 4, 10]), "score": -rank})
-    (row,) = fp.intervals(data, "roc_auc", "truth", "score").iter_rows(named=True)
+    (row,) = fp.intervals(data, "roc_auc", "truth", "score", details=True).iter_rows(named=True)
     value, error, low = row["value"], row["standard_error"], row["low"]
     assert value == near(1 - 1 / 95)
     model = low**2 * (1 - low) / (1 + low) / 5 + low * (1 - low) ** 2 / (2 - low) / 95
@@ -118,8 +118,8 @@ def test_rows_that_stand_for_many():
     data = samples(11).with_columns(n=pl.int_range(pl.len()) % 4)
     names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2"]
     repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
-    expected = fp.intervals(repeated, names, "truth", "score")
-    assert_same(fp.intervals(data, names, "truth", "score", count="n"), expected)
+    expected = fp.intervals(repeated, names, "truth", "score", details=True)
+    assert_same(fp.intervals(data, names, "truth", "score", count="n", details=True), expected)
     with pytest.raises(ValueError, match="count=: a standard error does not take it; a row stands for several"):
         fp.intervals(data, names, "truth", "score", count="n", cluster="q")
 
@@ -127,9 +127,9 @@ def test_rows_that_stand_for_many():
 def test_means_of_fixed_groups():
     data = samples(9, groups=4)
     names = ["average_precision", "precision@threshold=2"]
-    each = fp.intervals(data, names, "truth", "score", by="q")
-    assert each.columns == ["q", "metric", "value", "low", "high", "standard_error", "units", "undefined"]
-    mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows")
+    each = fp.intervals(data, names, "truth", "score", by="q", details=True)
+    assert each.columns == ["q", "metric", "value", "low", "high", "units", "standard_error", "undefined"]
+    mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows", details=True)
     for name in names:
         own = each.filter(metric=name)
         row = mean.filter(metric=name).row(0, named=True)
@@ -137,8 +137,8 @@ def test_means_of_fixed_groups():
         assert row["standard_error"] == near((own["standard_error"] ** 2).sum() ** 0.5 / 4)
     # Clusters that lie within groups: each mean is of independent parts again.
     within = data.with_row_index("user")
-    clustered = fp.intervals(within, names, "truth", "score", by="q", mean_over="q", cluster="user")
-    each = fp.intervals(within, names, "truth", "score", by="q", cluster="user")
+    clustered = fp.intervals(within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True)
+    each = fp.intervals(within, names, "truth", "score", by="q", cluster="user", details=True)
     for name in names:
         # Of each group with 30 / 29, of all with 120 / 119.
         sums = (each.filter(metric=name)["standard_error"] ** 2 * 29 / 30).sum() * 120 / 119
@@ -150,9 +150,9 @@ def test_means_of_fixed_groups():
 
 def test_groups_without_a_value():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3], "truth": [1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 1]})
-    found = fp.intervals(data, "average_precision", "truth", "score", by="q", mean_over="q")
+    found = fp.intervals(data, "average_precision", "truth", "score", by="q", mean_over="q", details=True)
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
-    rows = fp.intervals(data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q")
+    rows = fp.intervals(data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q", details=True)
     assert rows.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
         (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
@@ -166,7 +166,7 @@ def test_groups_without_a_value():
 def test_no_rows():
     empty = pl.DataFrame(schema={"q": pl.Int64, "truth": pl.Boolean, "score": pl.Float64})
     assert fp.intervals(empty, "average_precision", "truth", "score", by="q").height == 0
-    whole = fp.intervals(empty, ["roc_auc", "accuracy@threshold=1"], "truth", "score")
+    whole = fp.intervals(empty, ["roc_auc", "accuracy@threshold=1"], "truth", "score", details=True)
     assert whole.select("value", "low", "units", "undefined").rows() == [(None, None, 0, 1)] * 2
 
 

@@ -32,7 +32,7 @@ def scored(seed: int = 0, rows: int = 400, groups: int = 3) -> pl.DataFrame:
 
 
 def compared(data, metrics=AP, **arguments) -> pl.DataFrame:
-    return fp.compare(data, metrics, "t", "s", **({"between": "week"} | arguments))
+    return fp.compare(data, metrics, "t", "s", **({"between": "week", "details": True} | arguments))
 
 
 def positives(caught: int, number: int) -> list[float]:
@@ -42,7 +42,7 @@ def positives(caught: int, number: int) -> list[float]:
 def test_known_answer():
     # Newcombe (1998), table II, case (a): 56 of 70 and 48 of 80 differ by 0.2, between 0.0524 and 0.3339.
     data = pl.DataFrame({"arm": ["a"] * 80 + ["b"] * 70, "t": True, "s": positives(48, 80) + positives(56, 70)})
-    result = fp.compare(data, RECALL, "t", "s", between="arm")
+    result = fp.compare(data, RECALL, "t", "s", between="arm", details=True)
     (row,) = result.iter_rows(named=True)
     assert (row["metric"], row["baseline"], row["system"]) == (RECALL, "a", "b")
     assert (row["units_baseline"], row["units_system"]) == (80, 70)
@@ -71,7 +71,7 @@ def test_shares_are_those_of_statsmodels():
 def test_means_over_units_are_those_of_scipy():
     own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
     values = fp.evaluate(own, AP, "t", "s", by=["week", "user"])
-    result = fp.compare(values, AP, by=["week", "user"], between="week")
+    result = fp.compare(values, AP, by=["week", "user"], between="week", details=True)
     assert_same(result, compared(own, by=["week", "user"], mean_over="user"))
     for row in result.iter_rows(named=True):
         a, b = (values.filter(week=row[side])[AP].drop_nulls().to_numpy() for side in ("baseline", "system"))
@@ -130,7 +130,7 @@ def test_units_of_both_groups_are_told():
     ):
         compared(scored(), by=["week", "user"], mean_over="user")
     renamed = scored().rename({"week": "system"})
-    paired = fp.compare(renamed, AP, "t", "s", by=["system", "user"])
+    paired = fp.compare(renamed, AP, "t", "s", by=["system", "user"], details=True)
     assert paired["units_system"].to_list() == paired["units_baseline"].to_list()
     own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
     assert compared(own, by=["week", "user"], mean_over="user").height == 3
@@ -185,13 +185,13 @@ def test_several_scores():
 def test_clusters_in_both_groups():
     # Two systems over the same rows, below each other: groups of the same users, whose errors are paired.
     data = scored(rows=2000).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=2000))
-    paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user")
+    paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user", details=True)
     rows = data.select("user", "t", s="s", system=pl.lit("0"))
     below = pl.concat([rows, data.select("user", "t", s="other", system=pl.lit("1"))])
-    unpaired = fp.compare(below, [AP, AUC], "t", "s", between="system", cluster="user")
+    unpaired = fp.compare(below, [AP, AUC], "t", "s", between="system", cluster="user", details=True)
     reach = stats.t.ppf(0.975, data["user"].n_unique() - 1)
     assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(map(near, unpaired["standard_error"]))
-    alone = fp.compare(below, [AP, AUC], "t", "s", between="system")
+    alone = fp.compare(below, [AP, AUC], "t", "s", between="system", details=True)
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
 
 
