@@ -119,7 +119,13 @@ def _key_along(x: str | None, keys: Sequence[str], table: pl.DataFrame) -> int |
 def _title(ax: Axes, metric: str, table: pl.DataFrame, style: Style) -> str:
     """Return the title of an axis: the metric, and whether the axes show its intervals."""
     has_bounds = bool(ax.collections) and table["low"].null_count() < table.height
-    return style.title(metric) + (f"\n({style.label('confidence interval')})" if has_bounds else "")
+    return style.title(metric) + (f"\n({_interval_label(table, style)})" if has_bounds else "")
+
+
+def _interval_label(table: pl.DataFrame, style: Style) -> str:
+    """Return the label of the intervals, with their level if the frame has it."""
+    level: Any = table["level"].max() if "level" in table.columns else None
+    return style.label("confidence interval", None if level is None else f"{100 * level:g} % confidence interval")
 
 
 def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:
@@ -483,7 +489,7 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
             }
             ax.plot([value], [y], "o", markersize=6, color=colour, **dot)
         _name_rows(ax, [draw.shorten(label) for label in labels], style)
-        interval = style.label("confidence interval")
+        interval = _interval_label(result.table, style)
         # The column `system` may hold groups of another name, such as countries.
         ax.set(xlabel=draw.wrap(title) + f"\n({interval})", ylabel=style.join(key for key in key_of if key != "system"))
         if {*_CLEAR} <= {line.get_label() for line in ax.get_lines()}:

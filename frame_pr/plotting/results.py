@@ -64,14 +64,15 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
 def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[str, pl.DataFrame]]:
     """Read a result of `intervals` or of `evaluate`: return the names of its keys, and a table for each metric.
 
-    The tables have the keys as `key 0`, `key 1` and so on, then `value, low, high` (Float64) and `n`, the units behind.
+    The tables have the keys as `key 0`, `key 1` and so on, then `value, low, high, level` (Float64) and `n`, the units
+    behind.
     """
     expectation = f"{caller} draws a frame that intervals or evaluate gave"
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     listed = [] if metric is None else names_of("metric", metric, "names of metrics")
     if "metric" in names:
-        optional = dict.fromkeys(("low", "high", *_COUNTS), "")
+        optional = dict.fromkeys(("low", "high", "level", *_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
         tables = {
             name: rows
@@ -100,7 +101,7 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
     missing = pl.lit(None, pl.Float64)
     numbers = {
         name: by_name(name).cast(pl.Float64).fill_nan(None) if name in table.columns else missing
-        for name in ("value", "low", "high")
+        for name in ("value", "low", "high", "level")
     }
     count = next((by_name(name) for name in _COUNTS if name in table.columns and name != metric), missing)
     return table.select(*result.key_columns, **numbers, n=count)

@@ -27,6 +27,7 @@ NUMBERS: Mapping[str, pl.DataType] = {
     **dict.fromkeys(("units_baseline", "units_system", "undefined"), pl.Int64()),
     "effect_size": pl.Float64(),
     **dict.fromkeys(("wins", "equal", "losses"), pl.Int64()),
+    "level": pl.Float64(),
 }
 """The numbers of a comparison, in the order of the result."""
 DETAILS = tuple(NUMBERS)[4:]
@@ -101,21 +102,24 @@ class Comparison(NamedTuple, Generic[Frame]):
     """How p-values are corrected for many tests; None also if there is known to be one test only."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
 
-    def result(self, *, details: bool) -> Frame:
+    def result(self, options: Options) -> Frame:
         """Return what `compare` returns."""
         table, columns = self.table, ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
         if self.correction is not None:
             columns.append("p_adjusted")
             p_values = adjusted(array_of(table, "p_value"), self.correction)
             table = table.with_columns(columns_of(p_adjusted=p_values))
-        columns += DETAILS if details else ()
+        columns += DETAILS if options.details else ()
         refuse_clash(self.keys, columns)
         key_columns = [f"key{i}" for i in range(len(self.keys))]
         named = [pl.col(column).alias(key) for key, column in zip(self.keys, key_columns, strict=True)]
         keys = ["system" if self.scores and key == "score" else key for key in self.keys]
         names = pl.lit(pl.Series(self.metrics, dtype=pl.String)).gather("m")
         ordered = table.lazy().sort(*sorted_by(keys, self.scores, key_columns), "m", "a", "b")
-        return self.give(ordered.with_columns(metric=names).select(*named, *columns), list(self.keys))
+        return self.give(
+            ordered.with_columns(metric=names, level=pl.lit(options.confidence)).select(*named, *columns),
+            list(self.keys),
+        )
 
 
 def comparison_columns(

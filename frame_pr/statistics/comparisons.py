@@ -147,7 +147,7 @@ def compare(
         units_system` (how many groups, rows or clusters were compared) and `undefined` (groups without a value of
         either system). For paired groups also, and otherwise null: `effect_size` (the mean of the differences over
         their standard deviation), and in how many groups the system has the larger value, `wins`, the same one,
-        `equal`, or the smaller one, `losses`. Counts are Int64, numbers Float64.
+        `equal`, or the smaller one, `losses`; `level`, the confidence level. Counts are Int64, numbers Float64.
 
         Null: the bounds and the p-value of fewer than two groups, and where there is a difference without a standard
         error: all differences are one number other than 0, or both means of Welch's test have variance 0. If all
@@ -259,7 +259,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
     if options.between is not None:
         if test != "t":
             raise ValueError(f"test={test!r} is for pairs, and groups of between= have different rows: use test='t'")
-        return compare_groups(scored, options).result(details=options.details)
+        return compare_groups(scored, options).result(options)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
     has_values = has_unit_values(frame, truth, score)
@@ -269,7 +269,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
             if value is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        return compare_rows(scored, options).result(details=options.details)
+        return compare_rows(scored, options).result(options)
     _validate_units(scored, unit, test)
     unit_values = scored.unit_values(system=True)
     if "system" not in unit_values.keys or len(unit_values.systems) == 1:
@@ -279,7 +279,7 @@ def _compared(scored: Scored[Frame], options: Options) -> Frame:
         options = options._replace(systems=unit_values.systems)
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
-    return compare_units(unit_values, keys, options).result(details=options.details)
+    return compare_units(unit_values, keys, options).result(options)
 
 
 def _options(baseline: Any, test: Any, correction: Any, confidence: Any, resamples: Any, seed: Any) -> Options:

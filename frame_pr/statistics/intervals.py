@@ -116,9 +116,10 @@ def intervals(
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric` (the name), `value, low, high` (Float64) and `units` (how many groups that
-        have a value, rows or clusters there are: all rows, also for a share of some of them, such as recall). With
-        `details`, `standard_error` (Float64) and `undefined` (how many groups have no value) follow.
+        The keys that are left, then `metric` (the name), `value, low, high` (Float64), `units` (how many groups that
+        have a value, rows or clusters there are: all rows, also for a share of some of them, such as recall) and
+        `level` (the confidence level, which plots show). With `details`, `standard_error` (Float64) and `undefined`
+        (how many groups have no value) follow.
 
         The bounds are null with fewer than two units, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
@@ -192,7 +193,7 @@ def intervals(
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
-        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels, details=details)
+        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels, confidence, details=details)
         return rows.output.give(result, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
     if has_values:
@@ -201,7 +202,7 @@ def intervals(
     kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
     table = with_bounds(mean_estimates(unit_values, keys), kinds, confidence)
     columns = {key: f"key{i}" for i, key in enumerate(keys)}
-    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics, details=details)
+    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics, confidence, details=details)
     return unit_values.give(result, keys)
 
 

@@ -26,7 +26,7 @@ _SLACK = 1e-6
 Method: TypeAlias = Literal["closed form", "bootstrap"]
 """How an interval is computed."""
 METHODS = get_args(Method)
-COLUMNS = ("metric", "value", "low", "high", "units")
+COLUMNS = ("metric", "value", "low", "high", "units", "level")
 """The columns of intervals, after the keys."""
 DETAILS = ("standard_error", "undefined")
 """The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
@@ -219,15 +219,22 @@ def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.Data
 
 
 def interval_columns(
-    table: pl.DataFrame, keys: Mapping[str, str], systems: Sequence[str], metrics: Sequence[str], *, details: bool
+    table: pl.DataFrame,
+    keys: Mapping[str, str],
+    systems: Sequence[str],
+    metrics: Sequence[str],
+    level: float,
+    *,
+    details: bool,
 ) -> pl.LazyFrame:
     """Return the keys and `COLUMNS`, sorted, from a row per key and metric with the place `m` of the metric.
 
-    `keys`: names of keys, and their columns in the table. `details`: whether `DETAILS` follow.
+    `keys`: names of keys, and their columns in the table. `level`: the confidence level. `details`: whether `DETAILS`
+    follow.
     """
     columns = (*COLUMNS, *DETAILS) if details else COLUMNS
     refuse_clash(keys, columns)
     names = pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m")
     ordered = table.lazy().sort(*sorted_by([*keys], systems, [*keys.values()]), "m")
-    ordered = ordered.with_columns(metric=names, standard_error="error")
+    ordered = ordered.with_columns(metric=names, standard_error="error", level=pl.lit(level))
     return ordered.select(*(pl.col(column).alias(key) for key, column in keys.items()), *columns)
