@@ -125,7 +125,7 @@ def _title(ax: Axes, metric: str, table: pl.DataFrame, style: Style) -> str:
 def _interval_label(table: pl.DataFrame, style: Style) -> str:
     """Return the label of the intervals, with their level if the frame has it."""
     level: Any = table["level"].max() if "level" in table.columns else None
-    return style.label("confidence interval", None if level is None else f"{100 * level:g} % confidence interval")
+    return style.label("confidence interval", None if level is None else f"{100 * level:g} % interval")
 
 
 def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:

@@ -230,6 +230,8 @@ def format_table(
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
     bounds, directions = _bounds_in(table.columns), _directions(table, best)
     inside = {bound for pair in bounds.values() for bound in pair}
+    if not bounds.keys().isdisjoint(("value", "difference")):
+        inside.add("level")  # The same in all rows of intervals: the caption of a table names it.
     names = [name for name in table.columns if name not in inside]
     cells = {}
     for name in names:

@@ -112,7 +112,7 @@ def test_intervals_are_dots_with_the_largest_on_top() -> None:
     assert bounds == {*table.select("low", "high").rows()}
     assert [text.partition(" (")[0] for text in texts(ax.get_yticklabels())] == table["country"].to_list()[::-1]
     assert legend(ax) == [f"mean {table['value'].mean():.2f}"]
-    assert ax.get_xlabel() == "Average precision\n(confidence interval)"
+    assert ax.get_xlabel() == "Average precision\n(95 % interval)"
 
 
 def test_each_system_has_its_own_mean() -> None:

@@ -16,7 +16,7 @@ from frame_pr.statistics.comparison_table import adjusted
 COLUMNS = [
     *("metric", "baseline", "system", "difference", "low", "high", "p_value", "p_adjusted", "value_baseline"),
     *("value_system", "standard_error", "units_baseline", "units_system", "undefined", "effect_size", "wins", "equal"),
-    "losses",
+    *("losses", "level"),
 ]
 SINGLE = [name for name in COLUMNS if name != "p_adjusted"]
 

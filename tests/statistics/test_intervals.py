@@ -128,7 +128,7 @@ def test_means_of_fixed_groups():
     data = samples(9, groups=4)
     names = ["average_precision", "precision@threshold=2"]
     each = fp.intervals(data, names, "truth", "score", by="q", details=True)
-    assert each.columns == ["q", "metric", "value", "low", "high", "units", "standard_error", "undefined"]
+    assert each.columns == ["q", "metric", "value", "low", "high", "units", "level", "standard_error", "undefined"]
     mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows", details=True)
     for name in names:
         own = each.filter(metric=name)
