@@ -249,7 +249,7 @@ def with_totals(of: Draw, call: Call) -> Call:
         inside = [row for row, other in zip(rows, keys, strict=True) if other == key]
         counted = sum(row.mass for row in inside if row.truth or name == "total_rows")
         totals[key] = of.one([0.5, 0.1, 0.9, 0.01]) if name == "prevalence" else counted + of.one([0, 1, 1000])
-    is_float = name == "prevalence" or isinstance(next(iter(totals.values())), Fraction)
+    is_float = name == "prevalence" or any(isinstance(total, Fraction) for total in totals.values())
     values = [float(totals[key]) if is_float else int(totals[key]) for key in keys]
     given = pl.Series("total", values, dtype=pl.Float64 if is_float else pl.Int64)
     if of.is_so(50):
@@ -516,8 +516,18 @@ def check(call: Call) -> int:
         for name, value in exact[key].items():
             group = groups.get(key) if "mean_over" not in call.options else None
             got = None if row[name] is not None and row[name] != row[name] else row[name]
+            if group is None and "threshold@" in name and None not in (got, value) and isfinite(value):
+                assert abs(got - float(value)) <= 1e-11 * largest_score(call), f"{name} of {key} is {got!r}"
+                continue
             assert is_equal(name, got, value, group), f"{name} of {key} is {got!r}, not {shown(value)}"
     return len(groups)
+
+
+def largest_score(call: Call) -> float:
+    """The size of the scores, to which means of thresholds are exact."""
+    scores = call.score if isinstance(call.score, list) else [call.score]
+    sizes = (abs(float(value)) for name in scores for value in call.frame[name].drop_nulls())
+    return max((size for size in sizes if isfinite(size)), default=0.0)
 
 
 def shown(value: Any) -> str:
