@@ -204,8 +204,12 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
     def label(self, name: str, value: Any) -> Any:
         """Return a label as `read` has it."""
+        import pandas as pd
+
         if not len(self.frame) and self.type_of(name) == "object":
             return None  # There is no label to compare it with.
+        if isinstance(value, (pd.Timestamp, pd.Timedelta)) and getattr(value, "tz", None) is None:
+            value = value.to_numpy()  # polars reads no nanoseconds of Python objects.
         if name not in self.coded or value is None:
             return value
         texts, distinct = self.coded[name].labels.to_list(), list(self.coded[name].distinct)
@@ -374,9 +378,7 @@ class _Coded(NamedTuple):
 def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
     values = frame[column]
     try:
-        if "decimal256" in str(values.dtype):
-            raise TypeError("it has more than 38 digits")  # polars would panic.
-        series = pl.from_pandas(_aligned(values)).alias(str(column))
+        series = pl.from_pandas(_aligned(_with_short_decimals(values))).alias(str(column))
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
         raise TypeError(
             f"column {shown(column)} is {str(values.dtype)[:100]} and has values that polars cannot read "
@@ -386,6 +388,20 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         return series
     # polars reads an object column without values as text. Without rows, a number serves in all roles.
     return series.cast(pl.Null) if len(series) else pl.Series(str(column), dtype=pl.Int64)
+
+
+def _with_short_decimals(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Cast decimals of more than 38 digits to floats: polars panics at them, and its PanicException is no Exception."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if values.dtype != object or pd.api.types.infer_dtype(values, skipna=True) != "decimal":
+        return values.astype("float64[pyarrow]") if "decimal256" in str(values.dtype) else values
+    try:
+        is_long = "decimal256" in str(pa.array(values, from_pandas=True).type)
+    except pa.ArrowInvalid:  # More than 76 digits.
+        is_long = True
+    return values.astype("float64") if is_long else values
 
 
 def _aligned(values: pd.Series[Any]) -> pd.Series[Any]:

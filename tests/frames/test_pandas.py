@@ -395,3 +395,18 @@ def test_other_columns_named_like_results_do_not_give_them_their_type():
     data = data.assign(rows=["a", "b"], system=[7, 7])
     result = data.pr.evaluate(["rows", "average_precision"], "relevant", ["score"], by="q")
     assert result.to_dict("records") == [{"q": 1, "system": "score", "rows": 2, "average_precision": 0.5}]
+
+
+@pytest.mark.parametrize("digits", [20, 38, 39, 60])
+def test_decimals_of_any_length_are_scores(digits):
+    # The positives have ranks 1 and 3: (1 + 2/3) / 2.
+    scores = [Decimal("9" * digits), Decimal("0." + "5" * digits), Decimal(0)]
+    frame = pd.DataFrame({"label": [1, 0, 1], "score": pd.Series(scores, dtype=object)})
+    assert frame.pr.average_precision("label", "score").iloc[0, 0] == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize("positive", [pd.Timestamp(1), pd.Timedelta(1), pd.Timestamp("2024-02-29", tz="UTC")])
+def test_a_positive_label_is_a_time(positive):
+    labels = pd.Series([positive, positive + pd.Timedelta(1, unit="ns"), positive])
+    frame = pd.DataFrame({"label": labels.dt.as_unit("ns"), "score": [3, 2, 1]})
+    assert frame.pr.average_precision("label", "score", positive=positive).iloc[0, 0] == pytest.approx(5 / 6)
