@@ -127,7 +127,7 @@ def test_a_method_is_the_function_and_leaves_the_frame_as_it_was(name: str):
 
 # Patterns to `polars.col`, text that is hard to quote, and names of columns that the package makes on its way.
 ODD = ["^.*$", "*", "^[sr].*$", "", 'a"b`c', "a\0b"]
-OURS = ["group", "order", "weight", "block", "n", "first", "unit", "by0", "key0", "0", "cluster", "level", "row"]
+OURS = ["group", "order", "weight", "block", "n", "first", "unit", "by0", "key0", "0", "cluster", "m", "row"]
 
 
 def renamed(call: Call, names: dict[str, str]) -> Call:
