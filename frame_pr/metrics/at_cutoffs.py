@@ -34,7 +34,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         cutoff=cutoff,
         needs=tuple(dict.fromkeys([*cutoff.needs, *rate_needs])),
         from_0_to_1=rate.range == "0 to 1",
-        best="smallest" if rate.smallest_is_best else "none" if rate.of_group else "largest",
+        best=rate.best,
         beyond_steps="first" if cutoff.reads_first else "none",
     )
 

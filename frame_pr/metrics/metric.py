@@ -207,7 +207,7 @@ class Metric(NamedTuple):
     from_0_to_1: bool = True
     """Whether its value always lies between 0 and 1."""
     best: Literal["largest", "smallest", "none"] = "largest"
-    """Which value of a share is best. Only a share has a best value."""
+    """Which value is best. A threshold has none, whatever this says."""
     beyond_steps: BlocksRead = "none"
     """Which blocks without a positive it reads."""
 
@@ -264,7 +264,9 @@ FACTS: Mapping[str, Fact] = {
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric("weighted count", blocks.number(name[0]), by_ties({}, expected={}, bounded=True), needs=())
+    return Metric(
+        "weighted count", blocks.number(name[0]), by_ties({}, expected={}, bounded=True), needs=(), best="none"
+    )
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -276,7 +278,9 @@ def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
-    return Metric("count", blocks.number("ties"), by_ties(aggregates, expected=aggregates, bounded=True), needs=())
+    return Metric(
+        "count", blocks.number("ties"), by_ties(aggregates, expected=aggregates, bounded=True), needs=(), best="none"
+    )
 
 
 _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]

@@ -61,7 +61,8 @@ class Rate(NamedTuple):
     """
     row_share: RowShare | None = None
     """The closed form of its standard error if rows are sampled. None: `intervals` refuses single rows."""
-    smallest_is_best: bool = False
+    best: Literal["largest", "smallest", "none"] = "largest"
+    """Which value is best; "none" for the number of rows that are selected, and for the prevalence."""
     is_count: bool = False
     in_confusion: bool = True
     """Whether `confusion` has it with `rates="all"`."""
@@ -262,7 +263,7 @@ def _f(beta: float) -> Rate:
 
 def _cost(text: str) -> Rate:
     title = f"Cost, a missed positive costs {text}"
-    return Rate(cost(text), title, range="0 up", needs=("rows",), in_confusion=False, smallest_is_best=True)
+    return Rate(cost(text), title, range="0 up", needs=("rows",), in_confusion=False, best="smallest")
 
 
 _ALSO_AT_LIMITS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
@@ -271,10 +272,10 @@ _NOT_AT_RECALLS: tuple[CutoffKind, ...] = ("rank", "threshold")
 _count = partial(Rate, range="0 up", is_count=True)
 _signed = partial(Rate, range="-1 to 1")
 RATES: Mapping[str, Rate] = {
-    "k": _count(k, "Rank k"),
+    "k": _count(k, "Rank k", best="none"),
     "tp": _count(tp, "True positives", bounded_at=_ALSO_AT_LIMITS),
-    "fp": _count(fp, "False positives", smallest_is_best=True),
-    "fn": _count(fn, "False negatives", bounded_at=_ALSO_AT_LIMITS, smallest_is_best=True),
+    "fp": _count(fp, "False positives", best="smallest"),
+    "fn": _count(fn, "False negatives", bounded_at=_ALSO_AT_LIMITS, best="smallest"),
     "tn": _count(tn, "True negatives"),
     "precision": Rate(
         precision,
@@ -308,7 +309,7 @@ RATES: Mapping[str, Rate] = {
         "False positive rate",
         needs=("negatives",),
         row_share=RowShare(lambda t, p: ~t & p, lambda t, p: ~t, _negatives),
-        smallest_is_best=True,
+        best="smallest",
     ),
     "fnr": Rate(
         fnr,
@@ -316,14 +317,14 @@ RATES: Mapping[str, Rate] = {
         needs=("positives",),
         bounded_at=_ALSO_AT_LIMITS,
         row_share=RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
-        smallest_is_best=True,
+        best="smallest",
     ),
     "fdr": Rate(
         fdr,
         "False discovery rate",
         needs=("k",),
         row_share=RowShare(lambda t, p: ~t & p, lambda t, p: p, k),
-        smallest_is_best=True,
+        best="smallest",
     ),
     "accuracy": Rate(
         accuracy,
@@ -360,6 +361,7 @@ RATES: Mapping[str, Rate] = {
         "Prevalence",
         needs=("rows",),
         row_share=RowShare(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
+        best="none",
         of_group=True,
         group_rows=True,
     ),

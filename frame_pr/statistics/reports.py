@@ -280,8 +280,7 @@ def _best_of(name: str) -> str | None:
     record = next((metric(each_name) for each_name in names if is_metric(each_name)), None)
     if record is None:
         return None
-    # A threshold, and the number of rows, are neither good nor bad.
-    return record.best if record.kind == "share" or name.partition("@")[0] in ("tp", "fp", "fn", "tn") else "none"
+    return "none" if record.kind == "threshold" else record.best
 
 
 def _directions(
