@@ -349,7 +349,8 @@ def gains_table(
         The keys, then one row for each bin: `share` (of the rows, up to the end of the bin; Float64), `k` (rows up to
         there, rounded up, Int64), `threshold` (the lowest one that selects at most k rows; null if more rows share the
         highest score), cumulative `tp, precision, recall, lift`, and `bin_precision, bin_recall, bin_lift` of the bin
-        alone (Float64; null without rows in the bin, or, for recall and lift, without positives).
+        alone (Float64; recall and lift are null without positives; in a bin without rows, `bin_recall` is 0 and the
+        other two are null).
 
     Raises
     ------
