@@ -241,7 +241,8 @@ def with_totals(of: Draw, call: Call) -> Call:
     if frame.is_empty() or call.way in ("tally", "with_metrics") or "n" in frame.columns:
         return call
     name = of.one(["total_rows"] if "gain" in options else ["total_positives", "total_rows", "prevalence"])
-    if name == "prevalence" and {"weight", "gain", "ties"} & {*options}:
+    # A large group in parts refuses prevalence=.
+    if name == "prevalence" and ({"weight", "gain", "ties"} & {*options} or call.way in IN_PARTS):
         return call
     totals: dict[Any, Any] = {}
     keys, rows = keys_of(call), rows_of(call, call.systems[0])
