@@ -478,16 +478,12 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     with draw.axes_of(style, (draw.figure_width(), 1.2 + _ROW * table.height)) as ax:
         colour = _side_colours(ax, style)[0]
         ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
-        for y, value, low, high in _numbers(
-            table, pl.int_range(table.height - 1, -1, -1).cast(pl.Float64), "difference"
-        ).T:
+        rows = pl.int_range(table.height - 1, -1, -1).cast(pl.Float64)
+        for y, value, low, high in _numbers(table, rows, "difference").T:
             is_clear = low > 0 or high < 0
             ax.hlines(y, low, high, color=colour, linewidth=1.5)
-            dot: dict[str, Any] = {
-                "markerfacecolor": colour if is_clear else ax.get_facecolor(),
-                "label": _CLEAR[not is_clear],
-            }
-            ax.plot([value], [y], "o", markersize=6, color=colour, **dot)
+            face: Any = colour if is_clear else ax.get_facecolor()
+            ax.plot([value], [y], "o", markersize=6, color=colour, markerfacecolor=face, label=_CLEAR[not is_clear])
         _name_rows(ax, [draw.shorten(label) for label in labels], style)
         interval = _interval_label(result.table, style)
         # The column `system` may hold groups of another name, such as countries.
