@@ -60,13 +60,13 @@ class ArrowFrame(InMemory[Any]):
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Any:
         """Return the collected result. Its keys are those of the first rows that have them."""
         result = self.collect_result(table)
-        given = _arrow_table(result)
+        restored = _arrow_table(result)
         for name in keys:
             own, place = self.frame.column(name), result.columns.index(name)
             rows = _first_rows(self.as_read[name], result[name])
-            column = given.column(place).cast(own.type) if rows is None else own.take(rows.to_arrow())
-            given = given.set_column(place, self.frame.schema.field(name), column)
-        return given
+            column = restored.column(place).cast(own.type) if rows is None else own.take(rows.to_arrow())
+            restored = restored.set_column(place, self.frame.schema.field(name), column)
+        return restored
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Any:
         """Return the caller's table with the collected new columns appended."""
@@ -307,8 +307,8 @@ def _first_rows(values: pl.Series, keys: pl.Series) -> pl.Series | None:
     """Return the first row that has each of these keys; None if some key has no row."""
     first = values.arg_unique()
     rows = pl.DataFrame({"key": values.gather(first), "row": first})
-    found = keys.alias("key").to_frame().join(rows, on="key", how="left", nulls_equal=True, maintain_order="left")
-    return None if found["row"].null_count() else found["row"]
+    matched = keys.alias("key").to_frame().join(rows, on="key", how="left", nulls_equal=True, maintain_order="left")
+    return None if matched["row"].null_count() else matched["row"]
 
 
 def _is_changed(values: pd.Series[Any]) -> bool:

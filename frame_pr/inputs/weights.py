@@ -98,11 +98,6 @@ def unit_of(most: float | None, rows: int) -> float:
     return float(2.0 ** (_BITS - frexp(most or 1.0)[1] - ceil(log2(max(rows, 1)))))
 
 
-def how_many(*, has_counts: bool) -> pl.Expr:
-    """Aggregate the number of rows. `has_counts`: whether a row stands for `count` rows."""
-    return pl.col("count").sum() if has_counts else pl.len().cast(pl.Int64)
-
-
 def check_counts(name: str, counts: pl.Series) -> None:
     """Check that counts are integers of at least 0 without missing values, and that their sum fits."""
     if _surely_fit(counts):

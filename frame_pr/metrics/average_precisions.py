@@ -126,19 +126,6 @@ def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
     return near + series + (_rest(b) - _rest(a))
 
 
-def square_harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
-    """Return 1/(start+1)^2 + ... + 1/(start+count)^2, by the same series."""
-    start = start.cast(pl.Float64)
-    near = sum((1 / (start + i) ** 2 - 1 / (start + count + i) ** 2 for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
-    a, b = start + _SHIFT, start + count + _SHIFT
-    return near + count / (a * b) + (_rest_of_squares(b) - _rest_of_squares(a))
-
-
-def _rest_of_squares(x: pl.Expr) -> pl.Expr:
-    # The series of 1/x minus the derivative of H(x): 1/(2 x^2) - 1/(6 x^3) + ...
-    return 1 / (2 * x * x) + sum((2 * i * b / x ** (2 * i + 1) for i, b in enumerate(_BERNOULLI, 1)), pl.lit(0.0))
-
-
 def _rest(x: pl.Expr) -> pl.Expr:
     # Horner's scheme keeps the expression small: polars needs time for each node.
     square, series = 1 / (x * x), pl.lit(0.0)

@@ -357,9 +357,9 @@ def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
     if options.x == "k":
         return _means_at_ranks(rows, options)
     over = None if options.average is True else list(options.average or ())
-    given: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
+    arguments: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
     frame = average_curve(
-        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **given
+        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **arguments
     )
     columns = dict.fromkeys(("recall", "precision", "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
@@ -376,12 +376,12 @@ def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
 
 def _means_at_ranks(rows: Rows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
-    given: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
+    arguments: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
     last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
     ranks = sorted({*range(1, min(last, 10) + 1), *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last)})
     over = True if options.average is True else list(options.average or ())
     names = {f"{y}@{k}": k for y in options.ys for k in ranks}
-    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **given)
+    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **arguments)
     columns = dict.fromkeys(("metric", "value", "low", "high", "units"), "means")
     result = read_result(frame, columns, "plot draws means")
     curves = []

@@ -85,13 +85,13 @@ def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
     if not result.keys:
         raise ValueError("frame: no key columns, so no groups to draw; give by= and no mean_over= to the call")
-    chosen = list(tables) if metric is None else listed
-    for name in chosen:
+    drawn = list(tables) if metric is None else listed
+    for name in drawn:
         if name not in tables:
             near = nearest(str(name), list(tables))
             hint = did_you_mean(near) if near else f"it has {', '.join(tables)}"
             raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
-    return result.keys, {name: _values(name, tables[name], result) for name in chosen}
+    return result.keys, {name: _values(name, tables[name], result) for name in drawn}
 
 
 def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:

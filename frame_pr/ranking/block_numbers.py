@@ -6,7 +6,7 @@ import polars as pl
 
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
-from frame_pr.ranking.sorting import PackedRows, counted, in_order, pack_rows
+from frame_pr.ranking.sorting import PackedRows, count_equal_keys, in_order, pack_rows
 
 
 def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
@@ -16,9 +16,9 @@ def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
     of rows are UInt32.
     """
     packed = pack_rows(rows)
-    few = counted(packed)
-    if few is not None:
-        ranked = in_order(few)
+    distinct = count_equal_keys(packed)
+    if distinct is not None:
+        ranked = in_order(distinct)
         return ranked, _looked_up(packed.table.get_column("key"), ranked)
     ranked = in_order(packed, with_places=True)
     numbers = _scattered(ranked, unranked=rows.has_unranked)

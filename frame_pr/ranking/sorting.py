@@ -72,7 +72,7 @@ def _unit_of(rows: Rows, name: str, weights: Weights) -> float:
     return unit
 
 
-def counted(rows: PackedRows) -> PackedRows | None:
+def count_equal_keys(rows: PackedRows) -> PackedRows | None:
     """Aggregate rows with equal keys, if a sample shows many of them; otherwise return None.
 
     Then hardly anything is left to sort: a third of the time of 2M rows with 1,000 distinct scores. In other frames it
@@ -144,7 +144,7 @@ def sorted_rows(rows: Rows, extra_sums: Collection[str] = (), *, each_row: bool 
     `each_row`: whether equal rows are blocks of their own.
     """
     packed = pack_rows(rows, extra_sums)
-    return in_order(packed if each_row else counted(packed) or packed)
+    return in_order(packed if each_row else count_equal_keys(packed) or packed)
 
 
 def running_totals(
