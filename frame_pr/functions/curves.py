@@ -22,9 +22,7 @@ from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
 from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of, ratio
-from frame_pr.ranking.block_numbers import numbered_rows
-from frame_pr.ranking.blocks import blocks_of, running_columns
-from frame_pr.ranking.sorting import PackedRows, ends, starts
+from frame_pr.ranking.blocks import PackedRows, blocks_of, ends, numbered_rows, running_columns, starts
 
 CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
 """The columns of a curve."""

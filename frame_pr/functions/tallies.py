@@ -21,8 +21,7 @@ from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
-from frame_pr.ranking.blocks import blocks_of, from_start
-from frame_pr.ranking.sorting import ends, starts
+from frame_pr.ranking.blocks import blocks_of, ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
 """The number of bins, or their lower edges."""

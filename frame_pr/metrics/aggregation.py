@@ -19,8 +19,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import best_blocks, blocks_of
-from frame_pr.ranking.sorting import Reached
+from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
 
 
 class Plan(NamedTuple):

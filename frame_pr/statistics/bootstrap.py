@@ -16,7 +16,7 @@ from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.ranking.sorting import ends, starts
+from frame_pr.ranking.blocks import ends, starts
 from frame_pr.statistics.bounds import ROUNDING, array_of, columns_of, scipy_special, t_quantile
 from frame_pr.statistics.sampled_rows import SampledRows
 from frame_pr.statistics.unit_values import group_means

@@ -8,9 +8,7 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.ranking import sorting
-from frame_pr.ranking.block_numbers import numbered_rows
-from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.blocks import blocks_of, numbered_rows, suffix_max, suffix_sum
 
 INFINITY = math.inf
 
@@ -104,7 +102,7 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
     ranked = canonical(rows, {"ties": ties}, drops=drops)
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
-    monkeypatch.setattr(sorting, "_SAMPLES", (100,))
+    monkeypatch.setattr(f"{blocks_of.__module__}._SAMPLES", (100,))
     for each_row, expected in zip(every_row, sorted_whole, strict=True):
         assert blocks_of(ranked, each_row=each_row).collect().equals(expected)
         assert len(expected) == 300 or not each_row
@@ -129,8 +127,8 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, sa
         retrieved &= ~pl.col("dropped")
     key = pl.struct("group", pl.col("score") * -1 + 0.0)
     number = pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1)
-    monkeypatch.setattr(sorting, "_WIDTHS_FROM", widths_from)
-    monkeypatch.setattr(sorting, "_SAMPLES", (samples,))
+    monkeypatch.setattr(f"{blocks_of.__module__}._WIDTHS_FROM", widths_from)
+    monkeypatch.setattr(f"{blocks_of.__module__}._SAMPLES", (samples,))
     _, numbers = numbered_rows(canonical(rows, {"unscored": "unretrieved"}, drops=unscored == "drop"))
     assert numbers.to_list() == rows.select(number).to_series().to_list()
 
@@ -160,7 +158,7 @@ def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascend
     )
     ranked = canonical(rows, {"ascending": ascending, "unscored": "unretrieved"}, drops=drops)
     wide = [blocks_of(ranked, steps=steps).collect() for steps in (False, True)]
-    monkeypatch.setattr(sorting, "_WIDTHS_FROM", 0)
+    monkeypatch.setattr(f"{blocks_of.__module__}._WIDTHS_FROM", 0)
     assert all(blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True))
 
 
@@ -178,3 +176,16 @@ def test_small_and_large_numbers_stay_with_their_rows(column, largest):
 def table_of_options(rows: pl.DataFrame, options: dict[str, object]) -> pl.DataFrame:
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
     return blocks_of(ranked).collect()
+
+
+def test_the_largest_precision_from_here_on():
+    table = pl.DataFrame({"group": [-3, -3, -3, 4, 4, 5], "share": [0.5, 0.25, 0.75, 1 / 3, 0.0, 1.0]})
+    best = table.select(suffix_max(pl.col("share"))).to_series()
+    assert best.to_list() == [0.75, 0.75, 0.75, 1 / 3, 0.0, 1.0]
+
+
+def test_the_sum_from_here_on_stays_in_its_group():
+    table = pl.DataFrame({"last": [False, False, True, False, True, True], "term": [0.5, 0.25, 0.125, 0.5, 1.0, 0.75]})
+    # By hand: 0.5 + 0.25 + 0.125, 0.25 + 0.125 and 0.125; then 0.5 + 1 and 1; then 0.75. Each has an exact float.
+    later = table.select(suffix_sum(pl.col("term"))).to_series()
+    assert later.to_list() == [0.875, 0.375, 0.125, 1.5, 1.0, 0.75]
