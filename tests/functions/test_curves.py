@@ -11,7 +11,6 @@ from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
 from frame_pr.functions.curves import ALL_COLUMNS, CURVE_COLUMNS
-from frame_pr.ranking import sorting
 
 COLUMNS, ALL = list(CURVE_COLUMNS), list(ALL_COLUMNS)
 
@@ -97,7 +96,8 @@ def test_with_curve_is_the_curve_joined_to_the_rows():
     assert_same(result, data.join(curve, on=["q", "score"], how="left", maintain_order="left"), dtypes=False)
 
 
-@pytest.mark.parametrize("looked_at", [2, 2**16], ids=["few", "many"])
+# Of so many rows with few distinct scores, equal ones are counted before they are sorted.
+@pytest.mark.parametrize("height", [120, 140_000])
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize(
     "policies",
@@ -109,10 +109,9 @@ def test_with_curve_is_the_curve_joined_to_the_rows():
         {"unscored": "unretrieved", "unjudged": "drop", "count": "w"},
     ],
 )
-def test_rows_have_the_figures_of_their_own_score(monkeypatch, policies, ascending, looked_at):
+def test_rows_have_the_figures_of_their_own_score(policies, ascending, height):
     # Rows without a score and rows that do not count have none.
-    monkeypatch.setattr(sorting, "_SAMPLES", (looked_at,))
-    i = pl.int_range(120)
+    i = pl.int_range(height)
     data = pl.select(
         q=i * 7 % 4,
         relevant=pl.when(i % 11 != 3).then(i * 13 % 17 < 6),
@@ -129,7 +128,7 @@ def test_rows_have_the_figures_of_their_own_score(monkeypatch, policies, ascendi
         gone |= pl.col(policies[mass]) == 0 if mass in policies else pl.lit(False)
     expected = expected.with_columns(pl.when(~gone).then(pl.col(ALL[1:])))
     assert_same(result, expected, dtypes=False)
-    assert 0 < expected["k"].null_count() < 60
+    assert 0 < expected["k"].null_count() < height / 2
 
 
 def test_with_curve_joins_both_zeros():

@@ -93,29 +93,32 @@ def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = F
     return replace(ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops))
 
 
+# From 2**17 rows on, keys are narrowed to 64 bits where they fit, and equal ones are counted first where they are many.
+HALF = 80_000
+
+
 @pytest.mark.parametrize("drops", [False, True])
-@pytest.mark.parametrize("ties", ["threshold", "optimistic", "pessimistic", "expected", "order"])
-def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkeypatch, ties, drops):
-    # Two groups of three scores: six keys, or a dozen with their truths.
-    number = pl.int_range(300)
-    rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0, tie=number)
-    ranked = canonical(rows, {"ties": ties}, drops=drops)
-    every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
-    sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
-    monkeypatch.setattr(f"{blocks_of.__module__}._SAMPLES", (100,))
-    for each_row, expected in zip(every_row, sorted_whole, strict=True):
-        assert blocks_of(ranked, each_row=each_row).collect().equals(expected)
-        assert len(expected) == 300 or not each_row
+@pytest.mark.parametrize("ties", ["threshold", "optimistic", "pessimistic", "expected"])
+def test_many_rows_with_few_keys(ties, drops):
+    number = pl.int_range(2 * HALF)
+    rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0)
+    ranked, counts = canonical(rows, {"ties": ties}, drops=drops), rows.filter(~pl.col("dropped")) if drops else rows
+    bounds = ties in ("optimistic", "pessimistic")
+    sums = counts.group_by("group", "score", *(["truth"] if bounds else [])).agg(size=pl.len(), hits=pl.sum("truth"))
+    expected = sums.sort("group", pl.col("score") * -1, pl.col("hits") * (-1 if ties == "optimistic" else 1))
+    blocks = blocks_of(ranked).filter(pl.col("size") > 0).collect()
+    assert blocks.select("group", "threshold", "size", "hits").rows() == expected.drop("truth", strict=False).rows()
+    if bounds:
+        assert blocks_of(ranked, each_row=True).filter(pl.col("size") > 0).collect().height == len(counts)
 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
-@pytest.mark.parametrize("widths_from", [0, 2**17])
-@pytest.mark.parametrize("samples", [100, 2**16])
+@pytest.mark.parametrize("height", [700, 2 * HALF])
 @pytest.mark.parametrize(
-    "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350)]
+    "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350), range(HALF)]
 )
-def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, samples, widths_from, unscored):
-    number = pl.int_range(700)
+def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscored):
+    number = pl.int_range(height)
     rows = pl.select(
         group=number * 7 % 2,
         score=pl.lit(pl.Series(scores)).gather(number * 11 % len(scores)),
@@ -127,10 +130,8 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, sa
         retrieved &= ~pl.col("dropped")
     key = pl.struct("group", pl.col("score") * -1 + 0.0)
     number = pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1)
-    monkeypatch.setattr(f"{blocks_of.__module__}._WIDTHS_FROM", widths_from)
-    monkeypatch.setattr(f"{blocks_of.__module__}._SAMPLES", (samples,))
     _, numbers = numbered_rows(canonical(rows, {"unscored": "unretrieved"}, drops=unscored == "drop"))
-    assert numbers.to_list() == rows.select(number).to_series().to_list()
+    assert numbers.equals(rows.select(number).to_series())
 
 
 FITTING = [
@@ -140,26 +141,33 @@ FITTING = [
     [1e-300, 5e-324],
     [3, 1, -7],
     [None],
+    range(HALF),
+    [number / 7 for number in range(HALF)],
 ]
 
 
-@pytest.mark.parametrize("drops", [False, True])
-@pytest.mark.parametrize("ascending", [False, True])
-@pytest.mark.parametrize("scores", FITTING)
-@pytest.mark.parametrize("groups", [[0, 2**60 - 1], [0, 1], [2**60 - 2, 2**60 - 1]])
-def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascending, drops):
-    number = pl.int_range(len(scores) * 40)
+@pytest.mark.parametrize(
+    ("groups", "ascending", "drops"),
+    [([0, 2**60 - 1], False, True), ([0, 1], True, False), ([2**60 - 2, 2**60 - 1], True, True)],
+)
+@pytest.mark.parametrize("scores", FITTING, ids=lambda scores: f"{len(scores)} from {scores[0]}")
+def test_twice_as_many_rows_are_the_same_blocks_of_twice_the_size(groups, scores, ascending, drops):
     dtype = pl.Float64 if any(isinstance(score, float) for score in scores) else pl.Int64
-    rows = pl.select(number=number).select(
+    rows = pl.select(number=pl.int_range(HALF)).select(
         group=pl.lit(pl.Series(groups)).gather(pl.col("number") % 2),
         score=pl.lit(pl.Series(scores, dtype=dtype)).gather(pl.col("number") * 7 % len(scores)),
         truth=pl.col("number") % 3 == 0,
         dropped=pl.col("number") % 5 == 0,
     )
-    ranked = canonical(rows, {"ascending": ascending, "unscored": "unretrieved"}, drops=drops)
-    wide = [blocks_of(ranked, steps=steps).collect() for steps in (False, True)]
-    monkeypatch.setattr(f"{blocks_of.__module__}._WIDTHS_FROM", 0)
-    assert all(blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True))
+    few, many = (
+        canonical(pl.concat([rows] * copies), {"ascending": ascending, "unscored": "unretrieved"}, drops=drops)
+        for copies in (1, 2)
+    )
+    counts = ["size", "hits", "k", "tp", "positives", "rows", "misses"]
+    columns = [*counts, "threshold", "rank_key", "first", "retrieved", "interpolated_precision", "later_hits"]
+    for steps in (False, True):
+        expected = blocks_of(few, columns, steps=steps).select("group", *columns).with_columns(pl.col(counts) * 2)
+        assert blocks_of(many, columns, steps=steps).select("group", *columns).collect().equals(expected.collect())
 
 
 @pytest.mark.parametrize("column", ["weight", "count"])
