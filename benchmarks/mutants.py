@@ -1,8 +1,9 @@
-"""Mutation testing of the formulas: `python benchmarks/mutants.py 200 1` changes 200 places, of seed 1, one by one.
+"""Mutation testing of the formulas: `python -m benchmarks.mutants 200 1` changes 200 places, of seed 1, one by one.
 
-A mutant is killed if a test fails. Places are comparisons, operators, numbers, flags and aggregates of the modules in
-`FOLDERS`, outside of annotations and messages. Each mutant is a fork in which one module is compiled from a changed
-tree, so no file is written. Survivors are printed with the line and the change.
+A mutant is killed if a fast test fails. Places are comparisons, operators, numbers, flags and aggregates of the modules
+in `FOLDERS`, outside of annotations and messages. The fast tests run once without a mutant, to note which test executes
+which line. Each mutant is then a fork, in which one module is compiled from a changed tree and the tests of the changed
+line run, the most specific ones first, until one fails. Survivors are printed with the line and the change.
 """
 
 import ast
@@ -10,29 +11,30 @@ import importlib.util
 import os
 import random
 import signal
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 # What a fork would import again. polars starts its threads at its first query, after the fork.
-IMPORTED = ("matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
+IMPORTED = ("hypothesis", "matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
 FOLDERS = ("metrics", "ranking", "statistics")
 """The folders of the package whose formulas are changed."""
-OTHERS = [
-    "tests/functions",
-    "tests/statistics",
-    "tests/inputs",
-    "tests/tables",
-    "tests/expressions",
-    "tests/test_frames.py",
-]
-"""The fast tests that run after the fuzzer and the tests of the folder. The first failure ends them."""
 NOT_FORMULAS = ("__init__.py", "words.py", "reports.py")
-SECONDS = 240
-"""A mutant that takes more CPU time is killed."""
+FAST = ("tests", "README.md", "--ignore=tests/peers", "-m", "not slow", "-q", "-p", "no:cacheprovider")
+LINES = Path(tempfile.gettempdir(), f"frame_pr_lines_{os.getuid()}.db")
+"""Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""
+SECONDS = 60
+"""A test that takes more CPU time fails."""
+BATCHES = 40, 400
+"""Numbers of tests that run first, as most mutants are killed by one of a few tests."""
+CACHED = type(cache(int))
 OPERATORS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
@@ -71,21 +73,20 @@ def sites(tree: ast.Module) -> list[tuple[ast.AST, Callable[[], None]]]:
     return [(node, change) for node in ast.walk(tree) if id(node) not in skipped for change in changes(node)]
 
 
-def mutated(path: Path, number: int) -> tuple[ast.Module, str]:
-    """The tree with one place changed, and the change in words."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    node, change = sites(tree)[number]
-    before = ast.unparse(node)
-    change()
-    return ast.fix_missing_locations(tree), f"{path.relative_to(ROOT)}:{node.lineno}: {before}  ->  {ast.unparse(node)}"
-
-
 class Mutant(SourceFileLoader):
-    """A finder and loader of one module, from a changed tree."""
+    """A finder and loader of one module, from a tree in which one place is changed."""
 
-    def __init__(self, path: Path, tree: ast.Module) -> None:
+    def __init__(self, path: Path, number: int) -> None:
         super().__init__(".".join(path.relative_to(ROOT).with_suffix("").parts), str(path))
-        self.tree = tree
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.node, change = sites(self.tree)[number]
+        before = ast.unparse(self.node)
+        self.statement = [
+            part for part in ast.walk(self.tree) if isinstance(part, ast.stmt) and self.node in ast.walk(part)
+        ][-1]
+        change()
+        ast.fix_missing_locations(self.tree)
+        self.text = f"{path.relative_to(ROOT)}:{self.node.lineno}: {before}  ->  {ast.unparse(self.node)}"
 
     def find_spec(self, name: str, *_: object) -> object:
         """Find the changed module."""
@@ -96,25 +97,88 @@ class Mutant(SourceFileLoader):
         return compile(self.tree, self.path, "exec", dont_inherit=True)
 
 
-def start(path: Path, tree: ast.Module, folder: str) -> int:
-    """The process that runs the tests with a changed module; its exit code is that of pytest."""
+def pytest_runtest_setup() -> None:
+    """Empty the caches of the package, so that each test executes what it needs: this file is a plugin of pytest."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("frame_pr")]
+    for value in [value for module in modules for value in vars(module).values()]:
+        if isinstance(value, CACHED):
+            value.cache_clear()
+
+
+class Tests:
+    """The tests that execute a line."""
+
+    def __init__(self) -> None:
+        import coverage
+
+        files = [path for folder in ("frame_pr", "tests") for path in ROOT.glob(f"{folder}/**/*.py")]
+        if not LINES.exists() or LINES.stat().st_mtime < max(path.stat().st_mtime for path in files):
+            command = [sys.executable, "-m", "pytest", *FAST, "-p", "benchmarks.mutants", "-n", "2"]
+            command += ["--cov=frame_pr", "--cov-context=test", "--cov-report="]
+            subprocess.run(command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(LINES)}, check=True)
+        self.data = coverage.CoverageData(str(LINES))
+        self.data.read()
+        lines = (tests for file in self.data.measured_files() for tests in self.data.contexts_by_lineno(file).values())
+        self.executed = Counter(test for tests in lines for test in tests)
+
+    def of(self, mutant: Mutant) -> list[str]:
+        """The tests of the changed line, its statement or its module, whichever is first executed by one."""
+        lines = self.data.contexts_by_lineno(mutant.path)
+        for part in (mutant.node, mutant.statement, mutant.tree):
+            of_part = range(getattr(part, "lineno", 0), getattr(part, "end_lineno", max(lines)) + 1)
+            if tests := {test for line in of_part for test in lines.get(line, [])} - {""}:
+                break
+        folder = f"tests/{Path(mutant.path).parent.name}/"
+        return [
+            test.removesuffix("|run").removesuffix("|setup").removesuffix("|teardown")
+            for test in sorted(tests, key=lambda test: (not test.startswith(folder), self.executed[test], test))
+        ]
+
+
+class Ordered:
+    """A plugin that runs these tests in this order."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.place = {test: place for place, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave out the other tests."""
+        chosen = [item for item in items if item.nodeid in self.place]
+        items[:] = sorted(chosen, key=lambda item: self.place[item.nodeid])
+
+    def pytest_runtest_setup(self) -> None:
+        """Limit the time of the test."""
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+
+
+def start(mutant: Mutant, tests: list[str]) -> int:
+    """Start the process that runs the tests with a changed module. It exits with 0 if all pass."""
     if child := os.fork():
         return child
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     with open(os.devnull, "w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
-    sys.meta_path.insert(0, Mutant(path, tree))
+    sys.meta_path.insert(0, mutant)
+    import hypothesis
     import pytest
 
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
-    fast = [*options, "-m", "not slow", "tests/test_fuzz.py", f"tests/{folder}", *OTHERS]
-    slow = [*options, "-m", "slow", "tests/test_fuzz.py", f"tests/{folder}"]
-    os._exit(int(pytest.main(fast) or pytest.main(slow)))
+    # The first failure counts, however large.
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    settings = {"deadline": None, "derandomize": True, "max_examples": 9, "database": None, "phases": phases}
+    hypothesis.settings.register_profile("first", **settings)
+    for first, last in zip((0, *BATCHES), (*BATCHES, len(tests)), strict=True):
+        batch = tests[first:last]
+        files = sorted({test.partition("::")[0] for test in batch})
+        options = ["-x", "--tb=no", "--assert=plain", "--hypothesis-profile=first", "-p", "no:cacheprovider"]
+        if batch and pytest.main([*options, *files], plugins=[Ordered(batch)]):
+            os._exit(1)
+    os._exit(0)
 
 
 def main(wanted: int = 200, seed: int = 1, jobs: int = 2) -> None:
     """Try so many mutants, and print the survivors and the score."""
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    tests = Tests()
     for name in IMPORTED:
         importlib.import_module(name)
     folders = [ROOT / "frame_pr" / folder for folder in FOLDERS]
@@ -122,16 +186,13 @@ def main(wanted: int = 200, seed: int = 1, jobs: int = 2) -> None:
     places = [(path, i) for path in files for i in range(len(sites(ast.parse(path.read_text(encoding="utf-8")))))]
     drawn = random.Random(seed).sample(places, min(wanted, len(places)))
     print(f"{len(drawn)} of {len(places)} mutants, seed {seed}", flush=True)
-    for folder, file in {file.parent.name: file for file in files}.items():
-        if os.waitpid(start(file, ast.parse(file.read_text(encoding="utf-8")), folder), 0)[1]:
-            sys.exit(f"the tests of {folder} fail without a mutant")
     running: dict[int, tuple[str, str]] = {}
     tried, killed = Counter[str](), Counter[str]()
     while drawn or running:
         while drawn and len(running) < jobs:
-            path, i = drawn.pop(0)
-            tree, text = mutated(path, i)
-            running[start(path, tree, path.parent.name)] = path.parent.name, text
+            path, number = drawn.pop(0)
+            mutant = Mutant(path, number)
+            running[start(mutant, tests.of(mutant))] = path.parent.name, mutant.text
         child, status = os.wait()
         folder, text = running.pop(child)
         tried[folder] += 1
