@@ -470,8 +470,7 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     table = _in_order(table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
     labels = [style.join(key) for key in table.select(key_of.values()).rows()]
-    first = "the rest" if baselines == [None] else style.label(baselines[0])
-    title = f"{style.title(name)}: difference from {first}"
+    title = f"{style.title(name)}: difference from {style.label(baselines[0])}"
     if len(baselines) > 1:
         labels = [f"{label} - {style.label(old)}" for label, old in zip(labels, table["baseline"], strict=True)]
         title = f"{style.title(name)}: difference"

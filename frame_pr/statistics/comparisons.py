@@ -112,7 +112,7 @@ def compare(
         The sampling unit: the groups, which is the default with `by`, or the rows of each group.
     baseline : optional
         The system, or the group of `between`, to compare all others with. Default: all pairs. With `between` also
-        "previous", the group before in sorted order, or "rest", all other groups together.
+        "previous", the group before in sorted order.
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
@@ -138,10 +138,9 @@ def compare(
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric, baseline, system` (names; with `between` the groups, and for "rest" the
-        baseline is null), `difference` (system less baseline), `low, high, p_value` and `p_adjusted` (if the call may
-        have several tests and `correction` is not None). With several scores and `between`, the scores are the key
-        `score`.
+        The keys that are left, then `metric, baseline, system` (names; with `between` the groups), `difference` (system
+        less baseline), `low, high, p_value` and `p_adjusted` (if the call may have several tests and `correction` is
+        not None). With several scores and `between`, the scores are the key `score`.
 
         With `details`, these columns follow: `value_baseline, value_system, standard_error`, `units_baseline,
         units_system` (how many groups, rows or clusters were compared) and `undefined` (groups without a value of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name, column_name, in_category_order, listed, refuse_repeats
 from frame_pr.frames.kinds import Frame, collected, kind_of
 from frame_pr.frames.messages import examples, shown, warn
-from frame_pr.inputs.rows import OutputFrame, Rows
+from frame_pr.inputs.rows import OutputFrame
 from frame_pr.inputs.values import TEXTS, label_of
 from frame_pr.statistics.bounds import (
     ROUNDING,
@@ -30,7 +29,7 @@ from frame_pr.statistics.comparison_table import TIE, Comparison, Options, Score
 from frame_pr.statistics.sampled_rows import SampledRows, sampled_rows
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, mean_estimates, sampling_unit
 
-PREVIOUS, REST = "previous", "rest"
+PREVIOUS = "previous"
 _SHOWN = 5
 _LARGEST_Z, _HALVINGS = 38.0, 45
 """Beyond this z, the p-value is no float. So many halvings leave 1e-12 of it."""
@@ -45,9 +44,9 @@ class _Between(NamedTuple):
     """The categories of a pandas column in their order. Other columns are in the order of their values."""
 
     @property
-    def word(self) -> str | None:
-        """Return "previous" or "rest" if the baseline is this word. Other values, such as arrays, have no equality."""
-        return self.baseline if isinstance(self.baseline, str) and self.baseline in (PREVIOUS, REST) else None
+    def is_previous(self) -> bool:
+        """Return whether the baseline is "previous". Other values, such as arrays, have no equality."""
+        return isinstance(self.baseline, str) and self.baseline == PREVIOUS
 
     def names(self, columns: Sequence[str], group: str) -> dict[str, pl.Expr]:
         """Return these key columns under their names in the tables that are compared."""
@@ -103,8 +102,6 @@ def _give_own_groups(table: pl.LazyFrame, keys: Sequence[str], source: Any, betw
     """Return a result whose compared groups are values of the caller's column, as other keys are."""
     result, kind = source.give(table, keys), source.kind
     for side in () if kind.takes_expressions else ("baseline", "system"):
-        if collected(table.select(by_name(side).is_null().all()), "auto").item():  # The rest has no value.
-            continue
         own = kind.give(table.select(by_name(side).alias(between)), [between])
         if hasattr(result, "set_column"):  # A Table of pyarrow.
             result = result.set_column(result.column_names.index(side), side, own.column(0))
@@ -118,23 +115,16 @@ def _give_own_groups(table: pl.LazyFrame, keys: Sequence[str], source: Any, betw
 
 def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between, options: Options) -> pl.DataFrame:
     """Compare groups of rows, or of clusters of rows; see `_pair_up`."""
-    rest = sampled
-    if between.word == REST:
-        if sampled.averaged:
-            raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= or sampled= out")
-        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
     names = between.names([sampled.keys[key] for key in keys], sampled.keys[between.column])
-    tables = [
-        side.estimates().select("m", *Estimates._fields, "groups", "undefined", **names) for side in (sampled, rest)
-    ]
-    both, shared = _pair_up(tables[0], tables[1], len(keys), between), list(names)[:-1]
+    table = sampled.estimates().select("m", *Estimates._fields, "groups", "undefined", **names)
+    both, shared = _pair_up(table, len(keys), between), list(names)[:-1]
     both = both.with_columns(products=pl.lit(0.0))
     if sampled.clustered:
-        clusters = [side.clusters().select("cluster", "m", "D", **names) for side in (sampled, rest)]
-        on = "group" if between.word == REST else "baseline"
-        base = clusters[1].rename({"D": "base D", "group": on})
-        products = both.select(*shared, "group", "baseline", "m").join(base, on=[*shared, on, "m"], nulls_equal=True)
-        products = products.join(clusters[0], on=[*shared, "group", "m", "cluster"], nulls_equal=True)
+        clusters = sampled.clusters().select("cluster", "m", "D", **names)
+        base = clusters.rename({"D": "base D", "group": "baseline"})
+        products = both.select(*shared, "group", "baseline", "m")
+        products = products.join(base, on=[*shared, "baseline", "m"], nulls_equal=True)
+        products = products.join(clusters, on=[*shared, "group", "m", "cluster"], nulls_equal=True)
         pair = [*shared, "baseline", "group", "m"]
         products = products.group_by(pair).agg(products=(pl.col("base D") * pl.col("D")).sum())
         both = both.drop("products").join(products, on=pair, how="left", nulls_equal=True)
@@ -149,17 +139,8 @@ def _compare_units(
     units = [by_name(key) for key in unit_values.keys if key not in (*keys, between.column)]
     shared = list(names)[:-1]
     _warn_of_pairs(table.select(**names, unit=pl.struct(units)), [*shared, "unit"], between.column)
-    rest = table
-    if between.word == REST:
-        groups = _others(table.select(**names).unique(), shared)
-        rest = groups.join(table.with_columns(**names), left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
-        # The group whose rest they are takes the place of their own group.
-        rest = rest.with_columns(pl.col("group").alias(between.column))
-    sides = []
-    for side in (table, rest):
-        means = mean_estimates(unit_values._replace(table=side.lazy()), [*keys, between.column])
-        sides.append(means.rename({f"key{len(keys)}": "group"}))
-    return _test_units(_pair_up(sides[0], sides[1], len(keys), between), 1 - options.confidence)
+    means = mean_estimates(unit_values, [*keys, between.column]).rename({f"key{len(keys)}": "group"})
+    return _test_units(_pair_up(means, len(keys), between), 1 - options.confidence)
 
 
 def _warn_of_pairs(table: pl.DataFrame, units: Sequence[str], between: str) -> None:
@@ -176,45 +157,17 @@ def _warn_of_pairs(table: pl.DataFrame, units: Sequence[str], between: str) -> N
 # pairs ----------------------------------------------------------------------------------------------------------------
 
 
-def _others(groups: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
-    """Pair each group with each `other` that has the same keys, from a table with a row per group."""
-    others = groups.rename({"group": "other"})
-    pairs = groups.join(others, on=shared, nulls_equal=True) if shared else groups.join(others, how="cross")
-    return pairs.filter(pl.col("group").ne_missing(pl.col("other")))
-
-
-def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between) -> Rows:
-    """Return the rows of all other groups, once for each group whose rest they are."""
-    rows, columns = sampled.rows, sampled.output.key_columns
-    names = between.names([columns[key] for key in keys], columns[between.column])
-    codes = sampled.restored(rows.frame.select("group").unique().with_columns(code="group").collect())
-    codes = codes.select("code", **names)
-    shared = [name for name in names if name != "group"]
-    pairs = _others(codes.drop("code"), shared)
-    pairs = pairs.join(codes, on=[*names], nulls_equal=True).rename({"code": "rest"})
-    pairs = pairs.join(codes, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True).select("rest", "code")
-
-    def regrouped(table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the rows of each group, once for each group of whose rest they are a part."""
-        table = table.join(pairs.lazy(), left_on="group", right_on="code", how="inner")
-        return table.with_columns(group="rest").drop("rest")
-
-    totals = [regrouped(total).group_by("group").sum() for total in rows.totals]
-    return replace(rows, frame=regrouped(rows.frame), totals=totals)
-
-
-def _pair_up(table: pl.DataFrame, rest: pl.DataFrame, keys: int, between: _Between) -> pl.DataFrame:
+def _pair_up(table: pl.DataFrame, keys: int, between: _Between) -> pl.DataFrame:
     """Return a row per key, pair of groups and metric: the numbers of the baseline have the prefix `base`.
 
-    `table`: for each group `key0`, ..., `group`, `m` and numbers. `rest`: the same for all other groups together.
+    `table`: for each group `key0`, ..., `group`, `m` and numbers.
     """
     shared = [f"key{i}" for i in range(keys)]
     pairs = _pairs(table.select(*shared, "group").unique(), shared, between)
-    on = [*shared, "group" if between.word == REST else "baseline"]
     names = (*shared, "group", "m")
-    base = rest.rename(lambda name: name if name in names else f"base {name}").rename({"group": on[-1]})
+    base = table.rename(lambda name: name if name in names else f"base {name}").rename({"group": "baseline"})
     both = pairs.join(table, on=[*shared, "group"], nulls_equal=True)
-    return both.join(base, on=[*on, "m"], how="left", nulls_equal=True)
+    return both.join(base, on=[*shared, "baseline", "m"], how="left", nulls_equal=True)
 
 
 def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl.DataFrame:
@@ -223,22 +176,17 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
     column, values = between.column, groups.select("group").unique().sort(order)["group"]
     number = pl.int_range(pl.len(), dtype=pl.Int32)
     groups = groups.sort(*shared, order).with_columns(b=number.over(list(shared)) if shared else number)
-    if between.word and values.dtype in TEXTS and (values.cast(pl.String) == between.word).any():
-        raise ValueError(f"baseline: {between.word!r} is a group of column {shown(column)}, too; rename that group")
+    if between.is_previous and values.dtype in TEXTS and (values.cast(pl.String) == PREVIOUS).any():
+        raise ValueError(f"baseline: {PREVIOUS!r} is a group of column {shown(column)}, too; rename that group")
     first = groups.rename({"group": "baseline", "b": "a"})
-    if groups.is_empty() or between.word == REST:
-        pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int32))
-        pairs = pairs.filter((pl.len().over(list(shared)) if shared else pl.len()) > 1)
-    else:
-        if between.word == PREVIOUS:
-            wanted = pl.col("a") + 1 == pl.col("b")
-        elif between.baseline is None:
-            wanted = pl.col("a") < pl.col("b")
-        else:
-            first = first.filter(pl.col("baseline") == _baseline(values, between))
-            wanted = pl.col("a") != pl.col("b")
-        pairs = groups.join(first, on=shared, nulls_equal=True) if shared else groups.join(first, how="cross")
-        pairs = pairs.filter(wanted)
+    wanted = pl.col("a") < pl.col("b")
+    if between.is_previous:
+        wanted = pl.col("a") + 1 == pl.col("b")
+    elif between.baseline is not None and len(groups):
+        first = first.filter(pl.col("baseline") == _baseline(values, between))
+        wanted = pl.col("a") != pl.col("b")
+    pairs = groups.join(first, on=shared, nulls_equal=True) if shared else groups.join(first, how="cross")
+    pairs = pairs.filter(wanted)
     if len(groups) and pairs.is_empty():
         raise ValueError(
             f"between: column {shown(column)} has no two groups to compare{' within the keys of by' if shared else ''}"
@@ -264,7 +212,7 @@ def _baseline(values: pl.Series, between: _Between) -> pl.Expr:
     if not is_group:
         raise ValueError(
             f"baseline={shown(between.baseline)} is no group of column {shown(between.column)}, which holds "
-            f"{examples(values, _SHOWN)}; give one of them, 'previous' or 'rest'"
+            f"{examples(values, _SHOWN)}; give one of them, or 'previous'"
         )
     return value
 

@@ -23,8 +23,8 @@ CALLS = [
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="user", between="w"),
-    lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="rest", cluster="user"),
-    lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline="rest"),
+    lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="previous", cluster="user"),
+    lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline=1),
     lambda f: fp.average_curve(f, "y", ["a", "b"], by=["w", "q"], mean_over="q"),
     lambda f: fp.report(f, "y", ["a", "b"], by="q", confidence=0.9),
 ]

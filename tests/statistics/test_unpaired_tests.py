@@ -136,25 +136,6 @@ def test_units_of_both_groups_are_told():
     assert compared(own, by=["week", "user"], mean_over="user").height == 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("more", [{}, {"cluster": "user"}, {"by": ["week", "user"], "mean_over": "user"}], ids=str)
-def test_the_rest_is_one_group_of_all_others(more):
-    data = scored()
-    if "by" in more:  # a user of two weeks is two units
-        data = data.with_columns(user=pl.col("user") + 100 * pl.col("week"))
-    result = compared(data, METRICS, baseline="rest", correction=None, **more)
-    assert result.height == 3 * len(METRICS)
-    for week in range(3):
-        two = data.with_columns(week=pl.when(week=week).then(1).otherwise(0))
-        expected = compared(two, METRICS, correction=None, **more)
-        numbers = expected.columns[3:]
-        assert result.filter(system=week)["baseline"].null_count() == len(METRICS)
-        for row, wanted in zip(
-            result.filter(system=week).select(numbers).rows(), expected.select(numbers).rows(), strict=True
-        ):
-            assert row == tuple(map(near, wanted))
-
-
 def test_which_groups_are_compared():
     data = scored(groups=4)
 
@@ -213,9 +194,9 @@ def test_means_that_do_not_vary():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one of them, 'previous'"),
-        ({"between": "one"}, "between: column 'one' has no two groups to compare; it holds 'rest'"),
-        ({"between": "one", "baseline": "rest"}, "'rest' is a group of column 'one', too; rename that group"),
+        ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one"),
+        ({"between": "one"}, "between: column 'one' has no two groups to compare; it holds 'previous'"),
+        ({"between": "one", "baseline": "previous"}, "'previous' is a group of column 'one', too; rename that group"),
         ({"between": "weak"}, "between: no column 'weak' in the frame; did you mean 'week'?"),
         ({"test": "permutation"}, "test='permutation' is for pairs, and groups of between= have different rows"),
         ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
@@ -225,12 +206,12 @@ def test_means_that_do_not_vary():
 )
 def test_errors(arguments, message):
     with pytest.raises((ValueError, TypeError), match="^(?s:.*)" + re.escape(message)):
-        compared(scored().with_columns(one=pl.lit("rest")), **arguments)
+        compared(scored().with_columns(one=pl.lit("previous")), **arguments)
     with pytest.raises((ValueError, TypeError, pl.exceptions.ComputeError), match="(?s)" + re.escape(message)):
-        compared(scored().lazy().with_columns(one=pl.lit("rest")), **arguments).collect()
+        compared(scored().lazy().with_columns(one=pl.lit("previous")), **arguments).collect()
 
 
-@pytest.mark.parametrize("baseline", [None, 1, "previous", "rest"])
+@pytest.mark.parametrize("baseline", [None, 1, "previous"])
 def test_no_rows(baseline):
     result = compared(scored().clear(), baseline=baseline)
     assert result.is_empty()
