@@ -13,7 +13,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -28,7 +27,7 @@ FOLDERS = ("metrics", "ranking", "statistics")
 """The folders of the package whose formulas are changed."""
 NOT_FORMULAS = ("__init__.py", "words.py", "reports.py")
 FAST = ("tests", "README.md", "--ignore=tests/peers", "-m", "not slow", "-q", "-p", "no:cacheprovider")
-LINES = Path(tempfile.gettempdir(), f"frame_pr_lines_{os.getuid()}.db")
+LINES = ROOT / "build" / "lines_of_tests.db"
 """Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""
 SECONDS = 60
 """A test that takes more CPU time fails."""
