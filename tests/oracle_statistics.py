@@ -99,6 +99,45 @@ def influences_on_roc_auc(rows):
     return found
 
 
+# Rates at a threshold ---------------------------------------------------------------
+
+# What a row of label t and prediction p adds to the numerator and to the denominator of a rate.
+SHARES = {
+    "precision": (lambda t, p: t and p, lambda t, p: p),
+    "recall": (lambda t, p: t and p, lambda t, p: t),
+    "specificity": (lambda t, p: not t and not p, lambda t, p: not t),
+    "npv": (lambda t, p: not t and not p, lambda t, p: not p),
+    "fpr": (lambda t, p: not t and p, lambda t, p: not t),
+    "fnr": (lambda t, p: t and not p, lambda t, p: t),
+    "fdr": (lambda t, p: not t and p, lambda t, p: p),
+    "accuracy": (lambda t, p: t == p, lambda t, p: True),
+    "f1": (lambda t, p: 2 * (t and p), lambda t, p: t + p),
+}
+
+
+def cells_of(name, rows):
+    """What each row adds to the numerator and to the denominator of a rate at a threshold."""
+    figure, threshold = name.split("@threshold=")
+    predicted = [(t, s is not None and s >= int(threshold)) for t, s in rows]
+    return [tuple(int(side(*row)) for side in SHARES[figure]) for row in predicted]
+
+
+def value_of(name, rows):
+    """Of a metric of the ranking, or of a rate at a threshold."""
+    if name in VALUES:
+        return VALUES[name](rows)
+    parts, wholes = zip(*cells_of(name, rows), strict=True)
+    return Fraction(sum(parts), sum(wholes)) if any(wholes) else None
+
+
+def influences_of(name, rows):
+    """How much the value changes with the weight of each row."""
+    if name in INFLUENCES:
+        return INFLUENCES[name](rows)
+    cells, value = cells_of(name, rows), value_of(name, rows)
+    return [(part - value * whole) / sum(whole for _, whole in cells) for part, whole in cells]
+
+
 # Intervals ---------------------------------------------------------------
 
 
@@ -193,15 +232,18 @@ def fixed_groups_interval(name, groups, confidence):
 
 def cluster_interval(name, rows, clusters, confidence):
     """Of one group, of whose rows clusters were drawn."""
-    value, n = VALUES[name](rows), len(set(clusters))
+    value, n = value_of(name, rows), len(set(clusters))
     if value is None or n < 2:
         return value, None, None
     sums = dict.fromkeys(clusters, Fraction(0))
-    for d, cluster in zip(INFLUENCES[name](rows), clusters, strict=True):
+    for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
         sums[cluster] += d
     error = sqrt(Fraction(n, n - 1) * sum(d * d for d in sums.values()))
-    by_label = [{c for (t, _), c in zip(rows, clusters, strict=True) if bool(t) == side} for side in (True, False)]
-    return value, share_interval(value, error, n - 1, confidence, min(map(len, by_label)) or None), error
+    if name in VALUES:
+        kinds = [{c for (t, _), c in zip(rows, clusters, strict=True) if bool(t) == side} for side in (True, False)]
+    else:
+        kinds = [{c for (_, whole), c in zip(cells_of(name, rows), clusters, strict=True) if whole}]
+    return value, share_interval(value, error, n - 1, confidence, min(map(len, kinds)) or None), error
 
 
 def wilson_interval(part, whole, confidence):
@@ -212,6 +254,20 @@ def wilson_interval(part, whole, confidence):
     share, a = part / whole, z * z / whole
     root = sqrt(a * a + 4 * a * share * (1 - share))
     return (2 * share + a - root) / (2 * (1 + a)), (2 * share + a + root) / (2 * (1 + a))
+
+
+def proportion_interval(name, rows, confidence):
+    """Of a rate at a threshold, where rows were drawn; F1 is 2 J / (1 + J) of the share J of the rows t or p."""
+    cells = cells_of(name, rows)
+    n, value = sum(whole > 0 for _, whole in cells), value_of(name, rows)
+    if not n:
+        return None, None, None
+    is_f1 = name.startswith("f1")
+    share = value / (2 - value) if is_f1 else value
+    sides, error = wilson_interval(share * n, n, confidence), sqrt(share * (1 - share) / n)
+    if is_f1:
+        sides, error = tuple(2 * side / (1 + side) for side in sides), error * 2 / (1 + share) ** 2
+    return value, sides if len(rows) > 1 else None, error
 
 
 def average_curve(groups, points, confidence, *, interpolated):
@@ -237,14 +293,6 @@ def agree(number, expected):
 
 
 # Random intervals and averaged curves ---------------------------------------------------------------
-
-PROPORTIONS = {
-    "precision": (lambda t, p: t and p, lambda t, p: p),
-    "recall": (lambda t, p: t and p, lambda t, p: t),
-    "fpr": (lambda t, p: not t and p, lambda t, p: not t),
-    "npv": (lambda t, p: not t and not p, lambda t, p: not p),
-    "accuracy": (lambda t, p: t == p, lambda t, p: True),
-}
 
 
 def random_frame(draw):
@@ -398,30 +446,23 @@ def interval_differences(seed):
             compare(("fixed", system, name), row, fixed_groups_interval(name, rows, confidence))
     if known or "count" in options:
         return len(systems) * len(groups["s0"]), wrong
-    users = read(
-        fp.intervals(given, names, "t", score, by="q", cluster="user", confidence=confidence, details=True, **options)
-    )
     threshold = draw.choice([0, 1, 2, 5, 120])
-    metrics = [f"{figure}@threshold={threshold}" for figure in PROPORTIONS]
-    shares = read(fp.intervals(given, metrics, "t", score, by="q", confidence=confidence, details=True, **options))
+    metrics = [f"{figure}@threshold={threshold}" for figure in SHARES]
+    call = {"by": "q", "confidence": confidence, "details": True, **options}
+    users = read(fp.intervals(given, [*names, *metrics], "t", score, cluster="user", **call))
+    shares = read(fp.intervals(given, metrics, "t", score, **call))
     for system in systems:
         of_system = [
             t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (users, shares)
         ]
         for q in present:
             rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
-            for name in names:
+            for name in [*names, *metrics]:
                 row = of_system[0].filter(q=q, metric=name).row(0, named=True)
                 compare(("clusters", system, q, name), row, cluster_interval(name, rows, clusters, confidence))
-            for figure, (part, whole) in PROPORTIONS.items():
-                row = of_system[1].filter(q=q, metric=f"{figure}@threshold={threshold}").row(0, named=True)
-                cells = [(t, s is not None and s >= threshold) for t, s in rows]
-                among = [cell for cell in cells if whole(*cell)]
-                hits = sum(part(*cell) for cell in among)
-                value = hits / len(among) if among else None
-                sides = wilson_interval(hits, len(among), confidence) if len(rows) > 1 else None
-                error = (value * (1 - value) / len(among)) ** 0.5 if among else None
-                compare(("proportion", system, q, figure), row, (value, sides, error))
+            for name in metrics:
+                row = of_system[1].filter(q=q, metric=name).row(0, named=True)
+                compare(("proportion", system, q, name), row, proportion_interval(name, rows, confidence))
     return len(systems) * len(groups["s0"]), wrong
 
 
@@ -571,22 +612,7 @@ def compared(
     return wrong
 
 
-def _right(rows):
-    return [bool(t) == (s >= 3) for t, s in rows]
-
-
-def accuracy(rows):
-    """The share of the rows whose label is whether the score is at least 3."""
-    return Fraction(sum(_right(rows)), len(rows))
-
-
-def influences_on_accuracy(rows):
-    """Of a share of n rows: (1 - share) / n or -share / n."""
-    return [(right - accuracy(rows)) / len(rows) for right in _right(rows)]
-
-
-COMPARED = {name: (VALUES[name], INFLUENCES[name]) for name in VALUES}
-COMPARED["accuracy@threshold=3"] = accuracy, influences_on_accuracy
+COMPARED = [*VALUES, *(f"{figure}@threshold=3" for figure in SHARES)]
 
 
 def of_rows(
@@ -594,7 +620,10 @@ def of_rows(
 ) -> dict:
     """What the docs say of two scores of the same rows; None where that is nothing."""
     sides = [[*zip(truth, score, strict=True)] for score in scores]
-    (a, of_a), (b, of_b) = ((COMPARED[name][0](rows), COMPARED[name][1](rows)) for rows in sides)
+    a, b = (value_of(name, rows) for rows in sides)
+    if a is None or b is None:
+        return dict.fromkeys(("value_baseline", "value_system", "difference", "low", "high", "p_value"))
+    of_a, of_b = (influences_of(name, rows) for rows in sides)
     d = [y - x for x, y in zip(of_a, of_b, strict=True)]
     positives, n = sum(truth), len(truth)
     fewer = min(positives, n - positives)
@@ -611,7 +640,7 @@ def of_rows(
             of_negatives = sum(x * x for x, t in zip(d, truth, strict=True) if not t)
             variance = of_positives * positives / (positives - 1) + of_negatives * (n - positives) / (n - positives - 1)
     else:
-        units = n if name.startswith("accuracy") else fewer
+        units = fewer if name in VALUES else min(sum(whole > 0 for _, whole in cells_of(name, rows)) for rows in sides)
         variance = sum(x * x for x in d) * units / (units - 1) if units > 1 else None
     row = {"value_baseline": a, "value_system": b, "difference": b - a}
     if variance is None:
