@@ -380,10 +380,13 @@ def refuse_no_rows(stream: Any) -> None:
         )
 
 
-def kind_of(frame: Frame) -> InMemory[Frame]:
-    """Return the frame in memory as one of its kind; collect a LazyFrame. Raise if no kind matches."""
-    source = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
-    if kind := find_kind(source) or find_kind(read_stream(source)):
+def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> InMemory[Frame]:
+    """Return the frame in memory as one of its kind; collect a LazyFrame. Raise if no kind matches.
+
+    `project`: selects columns of a stream before it is read.
+    """
+    source: Any = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    if kind := find_kind(source) or find_kind(read_stream(source if project is None else project(source))):
         return cast(InMemory[Frame], kind)
     if backend := backend_class(frame):
         raise TypeError(

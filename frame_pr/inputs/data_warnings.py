@@ -105,8 +105,8 @@ def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
 
 def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
     """Return the columns of a frame that are enough for the call; None if all are needed, or expressions name them."""
-    names = [str(name) for name in request.columns() if not isinstance(name, pl.Expr)]
-    needs_all = len(names) < len(request.columns()) or may_be_tally(columns, request) or len({*columns}) < len(columns)
+    names = [str(name) for name in request.columns if not isinstance(name, pl.Expr)]
+    needs_all = len(names) < len(request.columns) or may_be_tally(columns, request) or len({*columns}) < len(columns)
     return None if needs_all else list(dict.fromkeys(names))
 
 
@@ -115,7 +115,7 @@ def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
     columns = [str(name) for name in kind.columns]
     if not may_be_tally(columns, request) or len({*columns}) < len(columns):
         return
-    used, end = _names(request.columns()), columns.index(COUNT)
+    used, end = _names(request.columns), columns.index(COUNT)
     # Truth and score, or what a tally counts in addition, come last before the counts.
     if COUNT in used or end < 2 or not {*columns[end - 2 : end]} <= used - _names(request.keys):
         return

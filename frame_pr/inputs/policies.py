@@ -85,7 +85,6 @@ TIES: Mapping[Ties, TieRule] = {
 }
 assert get_args(Ties) == tuple(TIES), "Ties and TIES name different rules"
 
-DEFAULT_TIES: Ties = next(iter(TIES))
 BOUNDS = tuple(name for name, rule in TIES.items() if rule.bounds)
 """The tie rules that bound a value."""
 

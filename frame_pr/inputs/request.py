@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_real, refuse_options, scalar
+from frame_pr.frames.arguments import DEFAULTS, check_choice, check_flag, check_real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
-from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
+from frame_pr.inputs.policies import TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
 # Positives that are not in the frame are rows that are not in the frame.
@@ -24,6 +23,7 @@ TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
 TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
 """The options that are known totals, columns or frames, and the numbers of a group that each changes."""
+_PER_GROUP = (*TOTAL_POLICIES, "prevalence")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
     "unscored": ("raise", "unretrieved", "drop"),
@@ -69,111 +69,82 @@ class Request:
     numbers_read: Set[str] = frozenset(TOTALS)
     """The numbers of a group that results depend on, among those that the caller may pass."""
 
-    @cached_property
-    def ties(self) -> Ties:
-        """The meaning of equal scores."""
-        return self.policies.get("ties", DEFAULT_TIES)
+    # The following fields are derived from those above.
+    ties: Ties = field(init=False)
+    """The meaning of equal scores."""
+    tie_rule: TieRule = field(init=False)
+    """The record of `ties`."""
+    ordered: bool = field(init=False)
+    """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by row number."""
+    ascending: bool = field(init=False)
+    """Whether lower scores rank first."""
+    unscored: str = field(init=False)
+    """The treatment of rows without a score."""
+    keeps_unscored: bool = field(init=False)
+    """Whether rows without a score count but are not retrieved."""
+    unjudged: str = field(init=False)
+    """The treatment of rows without a label."""
+    fills_labels: bool = field(init=False)
+    """Whether rows without a label count as negatives; they are not `judged`."""
+    totals: Mapping[str, Any] = field(init=False)
+    """The known totals."""
+    totals_read: Mapping[str, Any] = field(init=False)
+    """The known totals on which a result depends. The content of others is not validated."""
+    prevalence: Any = field(init=False)
+    """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
+    single: Mapping[str, Column] = field(init=False)
+    """The single columns by their role, without totals that are frames; `truth` is the first."""
+    arguments: Mapping[str, Sequence[Column]] = field(init=False)
+    """All columns, by the argument that names them; a column with two roles occurs twice."""
+    columns: Sequence[Column] = field(init=False)
+    """All columns."""
+    distinct: Sequence[tuple[str, Column]] = field(init=False)
+    """The columns that must differ: keys, truth and scores, each with its argument."""
+    codes: Sequence[Column] = field(init=False)
+    """The columns that tell rows apart, by which they are grouped or ordered; labels, too, if one is named. Values that
+    polars does not have may be numbered there.
+    """
+    frames: Mapping[str, Any] = field(init=False)
+    """The frames of known totals, and of prevalences, by the option."""
 
-    @cached_property
-    def tie_rule(self) -> TieRule:
-        """The record of `ties`."""
-        return TIES[self.ties]
-
-    @cached_property
-    def ordered(self) -> bool:
-        """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by row number."""
-        return "tie_break" in self.single or self.tie_rule.by_row or ("gain" in self.single and self.tie_rule.bounds)
-
-    @cached_property
-    def ascending(self) -> bool:
-        """Whether lower scores rank first."""
-        return self.policies.get("ascending", False)
-
-    @cached_property
-    def unscored(self) -> str:
-        """The treatment of rows without a score."""
-        return self.policies.get("unscored", "raise")
-
-    @cached_property
-    def unjudged(self) -> str:
-        """The treatment of rows without a label."""
-        return self.policies.get("unjudged", "raise")
-
-    @cached_property
-    def keeps_unscored(self) -> bool:
-        """Whether rows without a score count but are not retrieved."""
-        return self.unscored == "unretrieved"
-
-    @cached_property
-    def fills_labels(self) -> bool:
-        """Whether rows without a label count as negatives; they are not `judged`."""
-        return self.unjudged in ("negative", "trec_eval")
-
-    @cached_property
-    def totals(self) -> dict[str, Any]:
-        """The known totals."""
-        totals: dict[str, Any] = dict(self.policies)
-        return {name: totals[name] for name in TOTAL_POLICIES if totals.get(name) is not None}
-
-    @cached_property
-    def totals_read(self) -> dict[str, Any]:
-        """The known totals on which a result depends. The content of others is not validated."""
-        totals = self.totals.items()
-        return {name: total for name, total in totals if not self.numbers_read.isdisjoint(TOTAL_POLICIES[name])}
-
-    @cached_property
-    def prevalence(self) -> Any:
-        """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
-        share = self.policies.get("prevalence")
-        return float(check_real("prevalence", share)) if isinstance(scalar(share), (Real, Decimal)) else share
-
-    @cached_property
-    def single(self) -> dict[str, Column]:
-        """The single columns by their role, without totals that are frames."""
-        options: dict[str, Any] = dict(self.policies)
-        columns: dict[str, Any] = {"truth": self.truth}
-        columns |= {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
-        columns |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
-        columns |= {"prevalence": self.prevalence} if isinstance(self.prevalence, (str, pl.Expr)) else {}
-        columns |= {"threshold": self.threshold} if self.threshold is not None else {}
-        columns |= dict(zip(self.other_columns(), self.other_systems, strict=True))
-        return columns | ({"cluster": self.cluster} if self.cluster is not None else {})
-
-    def other_columns(self) -> list[str]:
-        """Return names for the scores of the other systems."""
-        return [f"other{i}" for i, _ in enumerate(self.other_systems)]
-
-    @cached_property
-    def arguments(self) -> dict[str, Sequence[Column]]:
-        """All columns, by the argument that names them; a column with two roles occurs twice."""
-        (_, truth), *others = self.single.items()
+    def __post_init__(self) -> None:
+        """Derive what the steps of a call read."""
+        options: dict[str, Any] = {**DEFAULTS, **self.policies}
+        ties, rule = options["ties"], TIES[options["ties"]]
+        totals = {name: options[name] for name in TOTAL_POLICIES if options.get(name) is not None}
+        share = options.get("prevalence")
+        if isinstance(scalar(share), (Real, Decimal)):
+            share = float(check_real("prevalence", share))
+        per_group = totals | ({} if share is None else {"prevalence": share})
+        others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
+        others |= {name: column for name, column in per_group.items() if isinstance(column, (str, pl.Expr))}
+        others |= {} if self.threshold is None else {"threshold": self.threshold}
+        others |= dict(zip(other_columns(self.other_systems), self.other_systems, strict=True))
+        others |= {} if self.cluster is None else {"cluster": self.cluster}
         score = "prediction" if self.predicted else "score"
-        named = {"by": self.keys, "truth": [truth], score: self.scores}
-        return named | {name: [column] for name, column in others}
-
-    def parts(self) -> list[tuple[str, Column]]:
-        """Return the columns that must differ: keys, truth and scores, each with its argument."""
-        keys_truth_scores = list(self.arguments.items())[:3]
-        return [(argument, column) for argument, columns in keys_truth_scores for column in columns]
-
-    def columns(self) -> list[Column]:
-        """Return all columns."""
-        return [column for columns in self.arguments.values() for column in columns]
-
-    def codes(self) -> list[Column]:
-        """Return the columns that tell rows apart, by which they are grouped or ordered; labels, too, if one is named.
-
-        Values that polars does not have may be numbered there.
-        """
-        single = [self.single[name] for name in ("tie_break", "cluster") if name in self.single]
-        labels = [self.truth] if self.positive is not None else []
-        return [item for item in (*self.keys, *single, *labels) if not isinstance(item, pl.Expr)]
-
-    def frames(self) -> dict[str, Any]:
-        """Return the frames of known totals, and of prevalences, by the option."""
-        given = {**self.totals, "prevalence": self.prevalence}
-        no_frame = (str, float, pl.Expr, type(None))
-        return {name: frame for name, frame in given.items() if not isinstance(frame, no_frame)}
+        arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
+        distinct = [(argument, column) for argument, columns in arguments.items() for column in columns]
+        codes = [*self.keys, *(others[name] for name in ("tie_break", "cluster") if name in others)]
+        codes += [] if self.positive is None else [self.truth]
+        vars(self).update(
+            ties=ties,
+            tie_rule=rule,
+            ordered="tie_break" in others or rule.by_row or ("gain" in others and rule.bounds),
+            ascending=options["ascending"],
+            unscored=options["unscored"],
+            keeps_unscored=options["unscored"] == "unretrieved",
+            unjudged=options["unjudged"],
+            fills_labels=options["unjudged"] in ("negative", "trec_eval"),
+            totals=totals,
+            totals_read={name: total for name, total in totals.items() if self.numbers_read & {*TOTAL_POLICIES[name]}},
+            prevalence=share,
+            single={"truth": self.truth, **others},
+            arguments=arguments | {name: [column] for name, column in others.items()},
+            columns=[*(column for _, column in distinct), *others.values()],
+            distinct=distinct,
+            codes=[column for column in codes if not isinstance(column, pl.Expr)],
+            frames={name: value for name, value in per_group.items() if not isinstance(value, (str, float, pl.Expr))},
+        )
 
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
         """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
@@ -201,10 +172,15 @@ class Request:
         """
         return replace(self, use=None)
 
-    def with_totals(self, totals: dict[str, Any]) -> Request:
+    def with_totals(self, totals: Mapping[str, Any]) -> Request:
         """Return the request with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
         return replace(self, policies=others | totals)
+
+
+def other_columns(systems: Sequence[Column]) -> list[str]:
+    """Return names for the scores of other systems."""
+    return [f"other{i}" for i, _ in enumerate(systems)]
 
 
 def request_of(
@@ -224,21 +200,16 @@ def request_of(
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
-    if request.totals:
-        request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
-    if isinstance(share := request.prevalence, float):
-        if not 0 < share < 1:
-            percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
-            raise ValueError(f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}")
-    elif share is not None:
-        policies = {**policies, "prevalence": read_stream(share)}
-        request = replace(request, policies=policies)
-        _refuse_no_total("prevalence", request.prevalence)
+    options: Any = policies
+    streams = {name: read_stream(options[name]) for name in _PER_GROUP if options.get(name) is not None}
+    request = Request(truth, scores, several, keys, positive, options | streams, predicted, threshold)
+    if isinstance(share := request.prevalence, float) and not 0 < share < 1:
+        percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
+        raise ValueError(f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}")
     for name, item in request.single.items():
         refuse_several(name, item)
-    for name, total in request.totals.items():
-        _refuse_no_total(name, total)
+    for name, frame in request.frames.items():
+        _refuse_no_frame(name, frame)
     # A weight that is the label leaves no negative, and makes the order of the score the best order of such gains.
     for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
         if (other := request.single.get(option)) is not None:
@@ -261,9 +232,9 @@ def check_policies(policies: Policies) -> None:
         )
 
 
-def _refuse_no_total(name: str, total: Any) -> None:
+def _refuse_no_frame(name: str, total: Any) -> None:
     kind = type(total)
-    if isinstance(total, (str, pl.Expr)) or find_kind(total) is not None or kind.__module__.startswith(_ENGINES):
+    if find_kind(total) is not None or kind.__module__.startswith(_ENGINES):
         return
     if backend := backend_class(total):
         raise TypeError(f"{name} takes a polars or pandas frame, got a {backend.name}: give {backend.in_memory}")

@@ -11,7 +11,6 @@ import polars as pl
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import FrameKind, find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
-from frame_pr.inputs.keys import Groups
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.values import keyed_value
 
@@ -92,13 +91,17 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
 
 
 def totals_in_frame(
-    total: FrameOfTotals, coder: Groups, systems: int, dtype: pl.DataType, typed: Typed | None = None
+    total: FrameOfTotals,
+    look_up: Callable[[pl.LazyFrame], pl.LazyFrame],
+    systems: int,
+    dtype: pl.DataType,
+    typed: Typed | None = None,
 ) -> pl.LazyFrame:
     """Return known totals from a separate frame, one for each group, in order.
 
-    `systems`: the number of systems that share a total.
+    `look_up`: replaces the keys by `group`. `systems`: the number of systems that share a total.
     """
-    name, table = total.name, coder.look_up(total.totals.lazy()).collect()
+    name, table = total.name, look_up(total.totals.lazy()).collect()
     if more := table.height - table["group"].n_unique():
         totals = pluralize(more, "total", "totals")
         raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")

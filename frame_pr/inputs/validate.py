@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, cast
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -20,8 +21,10 @@ from frame_pr.frames.columns import (
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
-from frame_pr.inputs.data_warnings import columns_read, warn_of_tally, warn_of_values
+from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
+
+Item = TypeVar("Item")
 
 
 class Selection(NamedTuple, Generic[Frame]):
@@ -29,6 +32,8 @@ class Selection(NamedTuple, Generic[Frame]):
 
     kind: InMemory[Frame]
     data: pl.DataFrame
+    schema: pl.Schema
+    """The dtypes of the columns."""
     arguments: dict[str, str]
     """The columns that are expressions of the caller, with their arguments."""
     keys: dict[str, str]
@@ -42,80 +47,66 @@ class Selection(NamedTuple, Generic[Frame]):
     frames: dict[str, FrameKind[Any] | None]
     """The frames of known totals and of prevalences, by the option."""
 
-    @property
-    def schema(self) -> pl.Schema:
-        """Return the dtypes of the columns."""
-        return self.data.schema
-
-    def weights(self, name: str) -> weights.Weights:
-        """Return the weights, or the gains, that a column has."""
-        column = self.others.get(name)
-        return weights.Weights(column, column is not None and not self.schema[name].is_integer())
-
 
 def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selection[Frame]:
     """Find the caller's columns. `carry`: whether the call gives back all rows of the frame."""
-    kind = kind_of(frame if carry else _projected(frame, request))
+    kind = kind_of(frame, None if carry else partial(_projected, request=request))
     for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
-    refuse_repeats(request.parts())
-    frames = {name: find_kind(frame) for name, frame in request.frames().items()}
-    kind.code_keys(request.codes(), [other for other in frames.values() if other is not None])
-    warn_of_tally(kind, request)
-    if any(isinstance(item, pl.Expr) for item in request.columns()):
+    refuse_repeats(request.distinct)
+    frames = {name: find_kind(frame) for name, frame in request.frames.items()}
+    kind.code_keys(request.codes, [other for other in frames.values() if other is not None])
+    if COUNT in kind.columns:
+        warn_of_tally(kind, request)
+    if any(isinstance(item, pl.Expr) for item in request.columns):
         keys, scores, others, data, arguments = _computed(kind, request)
     else:
-        keys, scores = ([str(item) for item in items] for items in (request.keys, request.scores))
-        others, arguments = {name: str(item) for name, item in request.single.items()}, {}
-        columns = {f"by{i}": item for i, item in enumerate(request.keys)}
-        columns |= {str(i): item for i, item in enumerate(request.scores)} | request.single
-        data = pl.DataFrame({name: kind.column(item) for name, item in columns.items()})
+        keys, scores = list(map(str, request.keys)), list(map(str, request.scores))
+        others, arguments = {role: str(name) for role, name in request.single.items()}, {}
+        columns = _by_role(request.keys, request.scores, request.single)
+        data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
     if several:
         refuse_clash(keys, ["system"])
-    return Selection(
-        kind=kind,
-        # Every operation needs time for each chunk, and a copy of a large frame would need memory.
-        data=data.rechunk() if kind.height < SMALL else data,
-        arguments=arguments,
-        keys={f"by{i}": name for i, name in enumerate(keys)},
-        scores={str(i): name for i, name in enumerate(scores)},
-        others=others,
-        several=several,
-        frames=frames,
-    )
+    # Every operation needs time for each chunk, and a copy of a large frame would need memory.
+    data = data.rechunk() if kind.height < SMALL else data
+    key_roles, score_roles = _by_role(keys, [], {}), _by_role([], scores, {})
+    return Selection(kind, data, data.schema, arguments, key_roles, score_roles, others, several, frames)
+
+
+def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]) -> dict[str, Item]:
+    """Return the items of columns under our names of the columns."""
+    named = {f"by{i}": key for i, key in enumerate(keys)} | {str(i): score for i, score in enumerate(scores)}
+    return {**named, **single}
 
 
 def _computed(
     kind: InMemory[Any], request: Request
 ) -> tuple[list[str], list[str], dict[str, str], pl.DataFrame, dict[str, str]]:
     """Compute the caller's expressions: the names of keys, scores and others, their data, and the arguments."""
-    source, named_columns = kind.read(request.columns()), request.arguments
-    by, _, of_scores, *_ = named_columns
-    keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
-    single = {name: expand_single(source, name, item) for name, item in request.single.items()}
-    refuse_repeats((argument, name) for argument, item in request.parts() for name in selected_names(source, item))
-    named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
-    named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
-    named |= {name: {name: column} for name, (_, column) in single.items()}
-    columns = {name: column for each in named.values() for name, column in each.items()}
-    of_expressions = [argument for argument in named if any(isinstance(x, pl.Expr) for x in named_columns[argument])]
-    arguments = {name: argument for argument in of_expressions for name in named[argument]}
+    source, score = kind.read(request.columns), "prediction" if request.predicted else "score"
+    keys, scores = (expanded(source, argument, request.arguments[argument]) for argument in ("by", score))
+    single = {role: expand_single(source, role, item) for role, item in request.single.items()}
+    refuse_repeats((argument, name) for argument, item in request.distinct for name in selected_names(source, item))
+    columns = _by_role(keys.values(), scores.values(), {role: column for role, (_, column) in single.items()})
+    argument_of = _by_role(["by"] * len(keys), [score] * len(scores), {role: role for role in single})
+    computed_by = [name for name, items in request.arguments.items() if any(isinstance(x, pl.Expr) for x in items)]
+    arguments = {role: argument for role, argument in argument_of.items() if argument in computed_by}
     data = computed(source.select(**columns), source, columns, arguments, kind.height)
-    return list(keys), list(scores), {name: column for name, (column, _) in single.items()}, data, arguments
+    return list(keys), list(scores), {role: name for role, (name, _) in single.items()}, data, arguments
 
 
-def _projected(frame: Frame, request: Request) -> Frame:
-    """Select the columns that the call reads from a stream; return all other frames as they are."""
+def _projected(frame: Any, request: Request) -> Any:
+    """Select the columns that the call reads from a stream; return all other objects as they are."""
     if (stream := stream_of(frame)) is None:
         return frame
     columns = list(stream.columns(frame))
     for argument, items in request.arguments.items():
         refuse_missing(items, columns, argument=argument)
     names = columns_read(columns, request)
-    return frame if names is None else cast(Frame, stream.project(frame, names))
+    return frame if names is None else stream.project(frame, names)
 
 
 _UNSCORED = (
@@ -128,7 +119,7 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     """Check the columns, and return the expressions of the canonical columns."""
     schema, truth = selection.schema, selection.others["truth"]
-    positive = selection.kind.label(truth, request.positive)
+    positive = None if request.positive is None else selection.kind.label(truth, request.positive)
     type_of = selection.kind.type_of
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     shown_labels = selection.data["truth"] if selection.data.height else None

@@ -97,7 +97,7 @@ class Distributed(Backend[Any]):
                 f"ties={request.ties!r} uses the order of the rows, and a shuffle moves them: give the column that "
                 "orders the rows, tie_break=..."
             )
-        refuse_repeats(request.parts())
+        refuse_repeats(request.distinct)
         for argument, items in request.arguments.items():
             for item in items:
                 if isinstance(item, pl.Expr):

@@ -182,7 +182,7 @@ class DiskFrame(Distributed):
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
         """Return the frame with the expressions of the request as columns, and the request with their names."""
-        if not any(isinstance(column, pl.Expr) for column in request.columns()):
+        if not any(isinstance(column, pl.Expr) for column in request.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
 

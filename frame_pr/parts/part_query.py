@@ -62,7 +62,7 @@ class PartQuery:
 
     def columns(self) -> list[str]:
         """Return the columns that the call reads, which are those of a part: the keys first, each column once."""
-        return list(dict.fromkeys(str(column) for column in self.request.columns()))
+        return list(dict.fromkeys(str(column) for column in self.request.columns))
 
     def systems(self) -> list[PartQuery]:
         """Return the query of each single score."""

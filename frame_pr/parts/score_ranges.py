@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.inputs.keys import Groups, number_groups
 from frame_pr.inputs.request import TOTALS
+from frame_pr.inputs.rows import Groups, number_groups
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
@@ -133,7 +133,7 @@ def _known_total(
     if isinstance(total, str):
         return totals_in_rows(ranges, name, total, dtype, typed=typed)
     table = totals_frame(total, name, dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema())
-    return totals_in_frame(table, coder, 1, dtype, typed)
+    return totals_in_frame(table, coder.look_up, 1, dtype, typed)
 
 
 def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
