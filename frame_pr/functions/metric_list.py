@@ -58,6 +58,6 @@ def _options(names: list[str]) -> list[str]:
     ties = {rule for record in records for rule in record.aggregates}
     options = [] if all(ranked) else ["weight", "prevalence"]
     options += [f"ties={rule}" for rule in ("expected", "optimistic", "pessimistic", "order") if rule in ties]
-    parts = (part for name in names for part in metric(name, GRADED_COLUMNS).aggregates["threshold"].values())
+    parts = (part for name in names for part in metric(name, GRADED_COLUMNS).aggregates["threshold"]().values())
     graded = {"gain", "hit_gain"} & {column for part in parts for column in part.over.meta.root_names()}
     return [*options, "gain"] if graded else options

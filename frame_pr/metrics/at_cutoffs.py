@@ -27,7 +27,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         rate.formula(counts),
         by_ties(
             aggregates,
-            expected=aggregates if cutoff.has_expectation else None,
+            expected=cutoff.has_expectation,
             in_order=cutoff.aggregates_in_order(blocks) if isinstance(cutoff, Recall) and blocks.whole else None,
             bounded=cutoff.kind in rate.bounded_at,
         ),
@@ -43,7 +43,7 @@ def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     aggregates, counts = cutoff.aggregates(blocks), cutoff.counts(blocks)
     value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates, bounded=True), cutoff=cutoff)
+    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
 
 
 def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -65,7 +65,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(
         "share",
         value,
-        by_ties(aggregates, expected=aggregates, bounded=True),
+        by_ties(aggregates, expected=True, bounded=True),
         cutoff=cutoff,
         needs=needs,
         from_0_to_1=False,
@@ -125,7 +125,7 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank("positives")
     aggregates = cutoff.aggregates(blocks)
     value = rates.precision(cutoff.counts(blocks))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates, bounded=True), cutoff=cutoff)
+    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
 
 
 def _nothing(blocks: Blocks) -> Counts:

@@ -49,14 +49,12 @@ def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap"), b.positives)
-    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}, bounded=True))
+    return Metric("share", value, by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True))
 
 
-def _average_precision_lift(_: re.Match[str], b: Blocks) -> Metric:
+def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
-    return Metric(
-        "share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}, bounded=True), from_0_to_1=False
-    )
+    return Metric("share", value, _average_precision(name, b).aggregates, from_0_to_1=False)
 
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
@@ -68,7 +66,7 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
         aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
         return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
     over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
-    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected={ap: _expected_ap(b, k)}, bounded=True)
+    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
     return Metric("share", ratio(b.number(ap), over), aggregates, cutoff=cutoff)
 
 
@@ -101,7 +99,7 @@ def _chance(b: Blocks) -> pl.Expr:
 
 
 def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
-    return Metric("share", _chance(b), by_ties({}, expected={}, bounded=True), counts_ranks=True)
+    return Metric("share", _chance(b), by_ties({}, expected=True, bounded=True), counts_ranks=True)
 
 
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -196,7 +197,7 @@ class Metric(NamedTuple):
     """The kind of its value: a weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
     value: pl.Expr
     """The formula, of the facts of the group and of the aggregates."""
-    aggregates: Mapping[Ties, Aggregates]
+    aggregates: Mapping[Ties, Callable[[], Aggregates]]
     """The aggregates over blocks, for each tie rule under which the metric has a value."""
     cutoff: Cutoff | None = None
     """The cutoff of the ranking."""
@@ -216,22 +217,29 @@ def by_ties(
     aggregates: Aggregates,
     *,
     bounded: bool,
-    expected: Aggregates | None = None,
+    expected: bool | Callable[[], Aggregates] = False,
     in_order: Aggregates | None = None,
-) -> dict[Ties, Aggregates]:
-    """Build the aggregates of whole blocks for all tie rules except the expectation, which has its own.
+) -> dict[Ties, Callable[[], Aggregates]]:
+    """Return the aggregates for each tie rule under which a metric has a value.
 
-    `bounded`: whether positives first, or last, among equal scores make the metric largest, or smallest. `in_order`:
-    the aggregates in that case, if they differ from those of the expectation. The rows of a block are then all positive
-    or all negative and have one order, of which the expectation is the value.
+    `aggregates`: those of whole blocks. `expected`: those of the expectation over all orders of equal scores, True for
+    the same ones; by default there is none. `bounded`: whether positives first, or last, among equal scores make the
+    metric largest, or smallest. `in_order`: the aggregates in that case, if they differ from those of the expectation.
+    The rows of a block are then all positive or all negative and have one order, of which the expectation is the value.
     """
+
+    def of_blocks() -> Aggregates:
+        return aggregates
+
+    expectation = of_blocks if expected is True else cache(expected) if expected else None
+    ordered = (lambda: in_order) if in_order is not None else expectation or of_blocks
     by_orders = {
-        "nothing": aggregates,
-        "rows": aggregates,
-        "all orders": expected,
-        "truth": (in_order or expected or aggregates) if bounded else None,
+        "nothing": of_blocks,
+        "rows": of_blocks,
+        "all orders": expectation,
+        "truth": ordered if bounded else None,
     }
-    return {name: value for name, rule in TIES.items() if (value := by_orders[rule.orders]) is not None}
+    return {name: build for name, rule in TIES.items() if (build := by_orders[rule.orders]) is not None}
 
 
 class Family(NamedTuple):
@@ -265,21 +273,21 @@ FACTS: Mapping[str, Fact] = {
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(
-        "weighted count", blocks.number(name[0]), by_ties({}, expected={}, bounded=True), needs=(), best="none"
+        "weighted count", blocks.number(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none"
     )
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
-        "share", rate.formula(blocks.counts), by_ties({}, expected={}, bounded=True), needs=rate.needs, best="none"
+        "share", rate.formula(blocks.counts), by_ties({}, expected=True, bounded=True), needs=rate.needs, best="none"
     )
 
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
     return Metric(
-        "count", blocks.number("ties"), by_ties(aggregates, expected=aggregates, bounded=True), needs=(), best="none"
+        "count", blocks.number("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none"
     )
 
 

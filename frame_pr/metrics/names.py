@@ -117,7 +117,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
     """Return the request, adapted to what these metrics read. Warn about options that no metric uses."""
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cutoff.threshold) for record in metrics if isinstance(record.cutoff, Threshold)]
-    ranks = any(any(record.aggregates.values()) and not isinstance(record.cutoff, Threshold) for record in metrics)
+    ranks = any(record.aggregates["threshold"]() and not isinstance(record.cutoff, Threshold) for record in metrics)
     numbers = frozenset(TOTALS)
     if request.totals:
         read = (_columns_of(record, request.ties) for record in metrics)
@@ -127,7 +127,8 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
 
 def _columns_of(record: Metric, ties: Ties) -> set[str]:
     """Return the columns and facts that a metric reads."""
-    formulas = [record.value, *(part.over for part in record.aggregates.get(ties, {}).values())]
+    aggregates = record.aggregates[ties]() if ties in record.aggregates else {}
+    formulas = [record.value, *(aggregate.over for aggregate in aggregates.values())]
     return {name for formula in formulas for name in formula.meta.root_names()}
 
 

@@ -33,7 +33,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     steps = _expected(reciprocal=name["figure"] == "reciprocal_rank")
     value = b.of_columns(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
-    return Metric("share", expectation, by_ties(parts, expected=parts, bounded=True), cutoff=cutoff, counts_ranks=True)
+    return Metric("share", expectation, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
 
 
 def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
@@ -84,7 +84,7 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     return Metric(
         "share",
         pl.when(b.positives > 0).then(value),
-        by_ties(parts, expected=parts, bounded=True),
+        by_ties(parts, expected=True, bounded=True),
         counts_ranks=True,
         from_0_to_1=False,
         best="smallest",
@@ -97,7 +97,7 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
     value = ratio(b.number("twice_ranks") + last, 2 * b.positives)
-    aggregates = by_ties(parts, expected=parts, bounded=True)
+    aggregates = by_ties(parts, expected=True, bounded=True)
     return Metric("share", value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
 
 
@@ -123,14 +123,14 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
     parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
     value = ratio(b.number("bpref"), positives * fewer)
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=True), counts_ranks=True)
+    return Metric("share", value, by_ties(parts, expected=True, bounded=True), counts_ranks=True)
 
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))}
     value = ratio(b.number(f"judged@{cutoff}"), cutoff.divisor(b))
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff, needs=())
+    return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
 
 def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
@@ -161,7 +161,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     k, at = (None, "") if cutoff is None else (cutoff.of_group(b.positives, b.rows), f"@{cutoff}")
     parts, dcg = {f"dcg{at}": _dcg(b, k)}, b.number(f"dcg{at}")
     if name["ideal"] is None:
-        aggregates = by_ties(parts, expected=parts, bounded=True)
+        aggregates = by_ties(parts, expected=True, bounded=True)
         return Metric("share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False)
     ideal = b.number(f"ideal{at}")
     if b.graded:
@@ -174,7 +174,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
         ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=True), cutoff=cutoff, counts_ranks=True)
+    return Metric("share", value, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
 
 
 def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
@@ -185,7 +185,7 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
         gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
     value = ratio(b.number(captured), total).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff)
+    return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
 
 
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
@@ -196,7 +196,7 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     # One row, so no difference of sums.
     block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
-    return Metric("share", b.number(name[0]), by_ties(parts, expected=parts, bounded=True), needs=(), counts_ranks=True)
+    return Metric("share", b.number(name[0]), by_ties(parts, expected=True, bounded=True), needs=(), counts_ranks=True)
 
 
 FAMILIES = (

@@ -23,9 +23,7 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
-    return Metric(
-        "share", value, by_ties(aggregates, expected=aggregates, bounded=True), needs=("positives", "negatives")
-    )
+    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), needs=("positives", "negatives"))
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
@@ -50,7 +48,7 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     share, chance = ratio(b.number(part) + tied, b.positives * negatives), most**2 / 2
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))},
-        expected={part: Aggregate(behind + in_order)},
+        expected=lambda: {part: Aggregate(behind + in_order)},
         bounded=True,
     )
     # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse, or of a single

@@ -86,7 +86,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     if starts.is_empty():
         return call.of_groups(empty)
     context: dict[str, Any] = {"call": call, "starts": starts}
-    if any("interpolated_precision" in record.over.meta.root_names() for record in plan.aggregates.values()):
+    if "interpolated_precision" in plan.columns:
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
     return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))

@@ -124,7 +124,7 @@ def _classes(rows: Rows, names: Sequence[str]) -> list[MetricClass]:
         record, reached = plan.metrics[name], None
         if isinstance(record.cutoff, Threshold):
             reached = rows.key.score_reaches(code_reached(record.cutoff.threshold, rows.key)).fill_null(False)
-        elif not plan.aggregates:
+        elif plan.over_groups.keys() <= {*plan.facts}:
             reached = pl.lit(True)
         merges = record.beyond_steps == "none" and not plan.extra_sums and "ties" not in plan.columns
         key = str(merges) if reached is None else f"{record.cutoff}"

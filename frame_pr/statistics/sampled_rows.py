@@ -17,7 +17,7 @@ from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates
+from frame_pr.metrics.metric import Aggregate, Aggregates
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
@@ -298,11 +298,10 @@ def estimates_of_groups(rows: Rows, targets: Sequence[RowMetric], undefined: flo
     """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
     thresholds = [target.threshold for target in targets if target.threshold is not None]
     counts = [f"{count}@{threshold}" for threshold in thresholds for count in ("tp", "k")]
-    plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts])), undefined)
     errors = [target.of_ranking and target.of_ranking(pl.col(target.name)) for target in targets]
     helpers: dict[str, Aggregate] = {name: part for error in errors if error for name, part in error.aggregates.items()}
-    facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
-    plan = plan._replace(aggregates={**plan.aggregates, **helpers}, facts=facts)
+    names = list(dict.fromkeys([*(target.name for target in targets), *counts]))
+    plan = plan_for(rows, names, undefined, others=helpers)
     table = collected(finalize(aggregate(rows, plan), ["group", "rows", "positives", *helpers], plan), "auto")
     parts = []
     for m, (target, row_error) in enumerate(zip(targets, errors, strict=True)):
