@@ -229,8 +229,8 @@ def missing_name(finding: str, name: str) -> str:
         return f"{text}; {calls[0]} does that"
     if near := nearest(name, names, cutoff=0.9):
         return f"{text}; {did_you_mean(near[:2])}"
-    if meant := meant_names(name):
-        return f"{text}; evaluate({examples(meant[0])[0]!r}, ...) computes it"
+    if computed := [example for meant in meant_names(name) for example in examples(meant)]:
+        return f"{text}; evaluate({computed[0]!r}, ...) computes it"
     if near := nearest(name, names, cutoff=0.8):
         return f"{text}; {did_you_mean(near[:2])}"
     return f"{text}; print(frame.pr) lists the methods"

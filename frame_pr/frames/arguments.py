@@ -49,31 +49,25 @@ class Refusal(NamedTuple):
     with_option: str | None = None
     """The argument together with which the option is refused. None: always."""
 
-    def applies(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether a call with these arguments is refused."""
-        if self.with_option is not None and not is_set(self.with_option, arguments):
-            return False
-        value = arguments.get(self.option)
-        return is_set(self.option, arguments) and (not self.values or (isinstance(value, str) and value in self.values))
+
+def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
+    """Raise for the first option of the table that is set to a refused value."""
+    for option, reason, values, with_option in refusals:
+        value = arguments.get(option)
+        is_refused = not values or (isinstance(value, str) and value in values)
+        if is_refused and _is_set(option, arguments) and (with_option is None or _is_set(with_option, arguments)):
+            text = f"{option}={shown(value) if option in DEFAULTS else ''}: {caller} does not take it"
+            raise ValueError(f"{text}{f' with {with_option}=' if with_option else ''}; {reason}")
 
 
-def is_set(option: str, arguments: Mapping[str, Any]) -> bool:
+def _is_set(option: str, arguments: Mapping[str, Any]) -> bool:
     """Return whether an option has a value other than its default."""
     value = arguments.get(option)
     return value is not None and not (isinstance(value, (str, bool)) and value == DEFAULTS.get(option))
 
 
-def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
-    """Raise for the first option of the table that is set."""
-    for refusal in refusals:
-        if refusal.option in arguments and refusal.applies(arguments):
-            option = f"{refusal.option}={shown(arguments[refusal.option]) if refusal.option in DEFAULTS else ''}"
-            context = f" with {refusal.with_option}=" if refusal.with_option else ""
-            raise ValueError(f"{option}: {caller} does not take it{context}; {refusal.reason}")
-
-
 def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callable[[Function], Function]:
-    """Check the keywords of each call of a public function, before it looks at anything.
+    """Check the arguments of each call of a public function, before it looks at anything.
 
     `refusals`: the options that the function refuses. `others`: whether it passes unknown keywords to another library.
     """
@@ -81,7 +75,7 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
     def decorate(function: Function) -> Function:
         @wraps(function)
         def call(*args: Any, **arguments: Any) -> Any:
-            check_keywords(function, args, arguments, refusals, others=others)
+            _check_arguments(function, args, arguments, refusals, others=others)
             refuse_options(function.__name__, arguments, refusals)
             return function(*args, **arguments)
 
@@ -91,55 +85,51 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
 
 @cache
-def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], list[str]]:
+def _parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
     """Return the parameters of a public function: those by position, the required ones, and all that have a name.
 
     Options that the keys of a TypedDict list are among the last.
     """
-    parameters = signature(function).parameters.values()
-    named = [one for one in parameters if one.kind is not Parameter.VAR_KEYWORD]
-    keywords = [one.name for one in named]
-    for options in (str(one.annotation) for one in parameters if one not in named):
-        table = unwrap(function).__globals__.get(options.removeprefix("Unpack[").removesuffix("]"))
-        keywords += getattr(table, "__annotations__", ())
-    by_position = [one.name for one in named if one.kind is not Parameter.KEYWORD_ONLY]
-    return by_position, [one.name for one in named if one.default is Parameter.empty], keywords
+    parameters = list(signature(function).parameters.values())
+    named = [parameter for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD]
+    keywords = [parameter.name for parameter in named]
+    if len(named) < len(parameters):
+        options = str(parameters[-1].annotation).removeprefix("Unpack[").removesuffix("]")
+        keywords += unwrap(function).__globals__[options].__annotations__
+    by_position = [parameter.name for parameter in named if parameter.kind is not Parameter.KEYWORD_ONLY]
+    required = [parameter.name for parameter in named if parameter.default is Parameter.empty]
+    return by_position, required, dict.fromkeys(keywords)
 
 
-def check_keywords(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    arguments: Mapping[str, Any],
-    refusals: Iterable[Refusal] = (),
-    *,
-    others: bool = False,
+def _check_arguments(
+    function: Callable[..., Any], args: Sequence[Any], arguments: Any, refusals: Iterable[Refusal], *, others: bool
 ) -> None:
     """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
-    by_position, required, keywords = parameters_of(function)
-    caller = function.__name__
-    missing = [name for name in required[len(args) :] if name not in arguments]
-    if missing and args and required[0] == "frame" and not hasattr(type(args[0]), "columns"):
+    by_position, required, keywords = _parameters_of(function)
+    if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
+        return
+    caller, names = function.__name__, ", ".join(name for name in by_position if name not in ("frame", "self"))
+    is_complete = all(name in arguments for name in required[len(args) :])
+    if args and not is_complete and required[0] == "frame" and not hasattr(type(args[0]), "columns"):
         raise TypeError(
             f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
             "a frame of a dict of arrays"
         )
-    names = ", ".join(name for name in by_position if name not in ("frame", "self"))
     # A function of a result, such as a plot, takes only this frame; its docstring says which function gives it.
     about = "" if names else f": {(function.__doc__ or '').partition(chr(10))[0]}"
     if surplus := args[len(by_position) :]:
-        named = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
-        example = f"; name the other arguments, as in {named}={shown(surplus[0])}" if names else about
-        raise TypeError(f"{caller} takes {names or 'only its frame'} by position{example}")
-    always = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
-    for word in arguments:
-        # Where other keywords are passed on, only a synonym of a required argument is unknown.
-        if word in keywords or (others and meaning(word, missing) is None):
-            continue
-        text = f"unexpected keyword argument {shown(word)}; "
-        if (argument := meaning(word, keywords)) in always:
-            raise TypeError(f"{text}{caller} does not take {argument}=: {always[argument]}")
-        possible = [name for name in keywords if name not in ("frame", "self", *always)]
-        raise TypeError(text + (advice(word, possible) or f"{caller} takes {', '.join(possible)}{about}"))
+        free = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
+        advised = f"; name the other arguments, as in {free}={shown(surplus[0])}" if names else about
+        raise TypeError(f"{caller} takes {names or 'only its frame'} by position{advised}")
+    word = next((word for word in arguments if word not in keywords), None)
+    if word is None or others:
+        return
+    reasons = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
+    possible = [name for name in keywords if name not in ("frame", "self", *reasons)]
+    refused = meaning(word, keywords) or ""
+    hint = f"{caller} does not take {refused}=: {reasons[refused]}" if refused in reasons else advice(word, possible)
+    hint = hint or f"{caller} takes {', '.join(possible)}{about}"
+    raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
 
 
 def scalar(value: Any) -> Any:
@@ -177,12 +167,11 @@ def is_whole(value: Any) -> bool:
 def check_whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
-    if not is_whole(number):
+    if not is_whole(number) or number < least:
         is_whole_float = isinstance(number, float) and number.is_integer() and number >= least
         hint = f": write {int(number)}" if is_whole_float else unquoted(value)
-        raise TypeError(f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}")
-    if number < least:
-        raise ValueError(f"{argument} must be a whole number of at least {least}, got {shown(value)}")
+        message = f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}"
+        raise (ValueError if is_whole(number) else TypeError)(message)
     if most is not None and number > most:
         raise ValueError(f"{argument} must be at most {most}, got {shown(value)}")
     if number >= 2**62:
@@ -190,15 +179,15 @@ def check_whole(argument: str, value: Any, least: int, most: int | None = None) 
     return int(number)
 
 
-def check_real(argument: str, value: Any) -> Any:
+def check_real(argument: str, value: Any, wanted: str = "a number") -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     if isinstance(number, Decimal) and not number.is_nan():
         number = Fraction(number) if number.is_finite() else float(number)
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{argument} must be a number, got {shown(value)}{unquoted(value)}")
-    if number != number:
-        raise ValueError(f"{argument} must be a number, got {shown(value)}")
+    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    if not is_number or number != number:
+        message = f"{argument} must be {wanted}, got {shown(value)}{unquoted(value)}"
+        raise (ValueError if is_number else TypeError)(message)
     return number
 
 
@@ -214,12 +203,9 @@ def unquoted(value: Any) -> str:
 def filling(argument: str, value: Any) -> float | None:
     """Validate the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
-    if number is None:
-        return None
-    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
-        with suppress(OverflowError, ValueError):
-            return float(number)
-    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
+    if number is None or (isinstance(number, (float, Decimal)) and number != number):
+        return number if number is None else float("nan")
+    return float(check_real(argument, number, "a number, or None for null"))
 
 
 def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
@@ -232,18 +218,16 @@ def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice
     *others, last = [repr(choice) for choice in allowed if choice is not None]
     words = f"{', '.join(others)} or {last}" if others else last
     none = ", or None" if None in allowed else ""
-    same_type = isinstance(item, str) if isinstance(allowed[0], str) else is_whole(item)
+    same_type = isinstance(item, type(allowed[0]))
     raise (ValueError if same_type else TypeError)(f"{argument} must be {words}{none}, got {shown(value)}")
 
 
 def refuse_both(function: str, arguments: Mapping[str, Any], *, none: bool = False) -> None:
     """Require exactly one of the arguments that state a cutoff, or `none` of them."""
-    named = {name: value for name, value in arguments.items() if value is not None}
-    if len(named) == 1 or (none and not named):
-        return
-    got = " and ".join(f"{name}={shown(value)}" for name, value in named.items()) or "none"
-    most = "at most one" if none else "one"
-    raise ValueError(f"{function} takes {most} of {', '.join(f'{name}=' for name in arguments)}; got {got}")
+    named = [f"{name}={shown(value)}" for name, value in arguments.items() if value is not None]
+    if len(named) > 1 or not (named or none):
+        most = f"{function} takes {'at most one' if none else 'one'} of {', '.join(f'{name}=' for name in arguments)}"
+        raise ValueError(f"{most}; got {' and '.join(named) or 'none'}")
 
 
 def path_of(argument: str, value: Any) -> str:
@@ -263,10 +247,7 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
         raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
     if not isinstance(values, Iterable) or isinstance(values, str):
         return [values]
-    try:
-        listed = list(values)
-    except TypeError:  # A column of Ibis has a method __iter__ that raises.
-        raise TypeError(f"{argument} takes {wanted}; got {shown(values)}") from None
+    listed = list(values)
     if not listed:
         raise ValueError(f"{argument} is an empty list: give at least one value")
     return listed

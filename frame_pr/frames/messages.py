@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
-from numbers import Integral
+from numbers import Number
 from pathlib import PurePath
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import polars as pl
@@ -19,8 +17,6 @@ import polars as pl
 _INSIDE = (__name__.partition(".")[0], "polars")
 _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
-_DIGITS = 40  # Python writes no more than 4,300 digits of an integer, and is slow before that.
-_SHOWN_AS_IS = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, type(None))
 
 
 class DataWarning(UserWarning):
@@ -37,37 +33,29 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
 
 def shown(value: Any) -> str:
     """Format a value for an error message: in full if it is short, else by its type."""
-    if isinstance(value, Integral) and abs(int(value)) >= 10**_DIGITS:
-        return f"a whole number of more than {_DIGITS} digits"
-    if isinstance(value, PurePath):
-        value = str(value)
-    if isinstance(value, (str, bytes)):
-        return _cut(repr(value[:_LONGEST])) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
+    value = str(value) if isinstance(value, PurePath) else value
+    if isinstance(value, (str, bytes)) and len(value) > _LONGEST:
+        return repr(value[: _LONGEST // 2]) + "..."
     if isinstance(value, (date, time, timedelta)):
         return str(value)
-    if isinstance(value, _SHOWN_AS_IS) or _is_scalar(value):
-        is_long = isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) >= 10**_DIGITS
-        return _cut(str(value) if is_long else repr(value))
+    is_array_without_axes = getattr(value, "ndim", None) == 0 and type(value).__module__.startswith("numpy")
+    if isinstance(value, (str, bytes, Number, type(None))) or is_array_without_axes:
+        with suppress(ValueError):  # Python writes no integer of more than 4,300 digits.
+            return _cut(repr(value))
     if type(value) in (list, tuple, set, frozenset):
-        items = [shown(item) for item in list(value)[:_EXAMPLES]]
-        more = ", ..." if len(value) > _EXAMPLES else ""
         start, end = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
-        more = "," if isinstance(value, tuple) and len(value) == 1 else more
-        return _cut(f"{start}{', '.join(items)}{more}{end}")
+        more = ", ..." if len(value) > _EXAMPLES else "," if start == "(" and len(value) == 1 else ""
+        return _cut(start + ", ".join(map(shown, list(value)[:_EXAMPLES])) + more + end)
     return kind_of_value(value)
 
 
 def kind_of_value(value: Any) -> str:
     """Describe the type of an object, such as `a polars DataFrame`."""
-    if isinstance(value, pl.Expr):
-        return "a polars expression"
-    if isinstance(value, (FunctionType, BuiltinFunctionType)):
-        return f"the function {_cut(value.__name__)}"
-    kind = value if isinstance(value, type) else type(value)
-    package, name = kind.__module__.partition(".")[0], _cut(kind.__qualname__.rpartition(".")[2])
+    if isinstance(value, type) or type(value).__name__ in ("function", "builtin_function_or_method"):
+        return f"the {'class' if isinstance(value, type) else 'function'} {_cut(value.__name__)}"
+    package, name = type(value).__module__.partition(".")[0], _cut(type(value).__name__)
+    name = "expression" if isinstance(value, pl.Expr) else name
     name = name if package in ("builtins", "__main__", "collections") else f"{package} {name}"
-    if isinstance(value, type):
-        return f"the class {name}"
     return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
 
 
@@ -79,16 +67,13 @@ def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
-    """Return the candidates nearest to a name, at most three unless several differ from it only by case."""
-    if len(name) > _LONGEST:
-        return []
-    names = {str(candidate): candidate for candidate in candidates}
-    other_case = [candidate for candidate in names if candidate.lower() == name.lower()]
-    lowered: dict[str, str] = {candidate.lower(): candidate for candidate in reversed(names)}
+    """Return the candidates nearest to a name: those that differ from it only by case, otherwise at most three."""
     import difflib  # Takes 1 ms, which only an error needs.
 
-    near = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
-    return [names[candidate] for candidate in other_case or map(lowered.__getitem__, near)]
+    by_text = {str(candidate): candidate for candidate in candidates}
+    lower, lowered = name[:_LONGEST].lower(), {text.lower(): text for text in reversed(by_text)}
+    near = [lowered[text] for text in difflib.get_close_matches(lower, lowered, n=3, cutoff=cutoff)]
+    return [by_text[text] for text in [text for text in by_text if text.lower() == lower] or near]
 
 
 def did_you_mean(near: Sequence[Any]) -> str:
@@ -108,8 +93,3 @@ def first_line(error: BaseException) -> str:
 
 def _cut(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
-
-
-def _is_scalar(value: Any) -> bool:
-    """Return whether a value is a numpy number or an array without dimensions."""
-    return getattr(value, "ndim", None) == 0 and type(value).__module__.partition(".")[0] == "numpy"

@@ -6,42 +6,35 @@ from collections.abc import Iterable, Mapping
 from frame_pr.frames.messages import nearest
 
 WORDS: Mapping[str, str] = {
+    # Arguments. `answers` drops n_, num_ and _column, and a misspelt name needs no word.
     "by=": "group group_by groupby groups group_keys keys key over partition_by query",
     "positive=": "pos_label positive_label positive_class event_level",
     "weight=": "sample_weight sample_weights weights case_weights",
-    "count=": "counts frequency freq",
-    "gain=": "gains grade grades relevance y_gain amount amounts utility",
+    "count=": "frequency freq",
+    "gain=": "grade grades relevance y_gain amount amounts utility",
     "undefined=": "zero_division fill_value empty_target_action",
-    "tie_break=": "tie_breaker tiebreak",
     "classes=": "labels class_names",
     "truth=": "y_true target targets label y actual y_test ground_truth",
     "prediction=": "y_pred pred predicted predictions",
-    "score=": "y_score y_pred y_prob y_proba pred preds predictions scores probability proba",
+    "score=": "y_score y_pred y_prob y_proba pred preds predictions probability proba",
     "k=": "top_k topk cutoff cutoffs at_k at ks",
     "threshold=": "thresholds cut operating_point",
-    "recall=": "recalls tpr",
     "rates=": "figures metrics columns",
     "metrics=": "metric measures scoring",
     "metric=": "metrics measure scoring",
-    "cluster=": "clusters cluster_by",
-    "mean_over=": "macro_over average_over",
     "statistics=": "stats aggregates",
     "confidence=": "conf_level confidence_level level ci",
-    "resamples=": "n_resamples n_permutations n_bootstraps n_boot n_iterations",
-    "repeats=": "resamples n_resamples n_bootstraps n_boot n_iterations boot_n replicates",
+    "resamples=": "permutations bootstraps boot iterations",
+    "repeats=": "resamples bootstraps boot iterations boot_n replicates",
     "seed=": "random_state rng",
-    "adjust=": "correction p_adjust",
-    "bins=": "n_bins nbins num_bins",
-    "partitions=": "n_partitions npartitions",
+    "correction=": "adjust p_adjust",
     "memory_budget=": "memory_limit max_memory",
-    "total_positives=": "positives n_positives num_positives",
-    "total_rows=": "rows n_rows num_rows",
-    "unjudged=": "unlabelled unlabeled",
+    "total_positives=": "positives",
+    "total_rows=": "rows",
     "ax=": "axes axis",
-    "iso_f=": "f1_lines f_lines iso_f1",
     "colors=": "palette cmap colours color_discrete_map",
     "facet=": "col row col_wrap facet_col facet_row",
-    "spread=": "errorbar",
+    # Sentences about arguments.
     "ascending=True ranks lower scores first": (
         "lower_is_better smaller_is_better higher_is_better greater_is_better reverse descending"
     ),
@@ -56,11 +49,16 @@ WORDS: Mapping[str, str] = {
     "the plots spell it color=": "colour",
     "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
     "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
+    "intervals(..., method='bootstrap') and compare(...) draw samples": "boot bootstraps resamples",
+    "the size is a property of the figure: pass its axes as ax=": "figsize figure fig",
+    "save the figure afterwards: ax.figure.savefig(...)": "path filename file save savefig",
+    "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
+    "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
+    "several scores are systems, which have colours; by= names groups": "hue style",
     # Calls.
     "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
     "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",
     "compare(...)": "significance significance_test paired_test ttest t_test permutation_test delong",
-    "intervals(..., method='bootstrap') and compare(...) draw samples": "n_boot n_bootstraps n_resamples resamples",
     "plot(...)": "plot_pr plot_curve plot_precision_recall plot_pr_curve",
     "plot(..., x='fpr', y='recall')": "plot_roc plot_roc_curve",
     "plot_intervals(...)": "plot_trend plot_forest",
@@ -68,23 +66,13 @@ WORDS: Mapping[str, str] = {
     "curve(...)": "precision_recall_curve pr_curve roc_curve det_curve",
     "report(...)": "describe summary summarize classification_report",
     "frame_pr.metrics()": "metrics metric_names list_metrics",
-    "to_dicts() of a polars frame, to_json() of a pandas frame": "to_json json",
-    "the size is a property of the figure: pass its axes as ax=": "figsize figure fig",
-    "save the figure afterwards: ax.figure.savefig(...)": "path filename file save savefig",
-    "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
-    "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
-    "several scores are systems, which have colours; by= names groups": "hue style",
     # Metrics and rates, without their cutoff.
     "roc_auc": "auc auroc roc rocauc auc_roc roc_auc_score c_statistic c_index concordance pauc partial_auc gauc",
-    "average_precision": (
-        "ap map map_cut mean_average_precision average_precision_score avg_precision auc auprc aupr pr_auc prauc auc_pr"
-    ),
+    "average_precision": "ap map map_cut mean_average_precision avg_precision auc auprc aupr pr_auc prauc auc_pr",
     "interpolated_average_precision": "iap interpolated_ap",
     "interpolated_average_precision_11": "11pt_avg iprec_avg eleven_point_average",
     "interpolated_precision": "iprec iprec_at_recall",
     "equal_error_rate": "eer",
-    "first_rank": "first_hit_rank median_rank",
-    "mean_rank": "average_rank amr",
     "reciprocal_rank": "mrr rr recip_rank mean_reciprocal_rank",
     "success": "hit_rate hit_ratio hr hit hits top_k_accuracy top_k_accuracy_score",
     "ndcg": "ndcg_cut ndcg_score normalized_dcg",
@@ -94,15 +82,11 @@ WORDS: Mapping[str, str] = {
     "max_informedness": "ks ks_statistic kolmogorov_smirnov youden youden_index youden_j",
     "max_f1": "max_f best_f best_f1 f1_max optimal_f1 max_f1_score best_f1_score",
     "threshold@max_f1": "best_threshold optimal_threshold best_f1_threshold f1_threshold optimal_cutoff",
-    "positives": "support num_rel n_positives",
-    "rows": "num_ret n size",
-    "tied_rows": "ties tied",
-    "normalized_average_precision": "normalized_ap",
+    "positives": "support num_rel positives",
+    "rows": "num_ret n size rows",
     "chance_average_precision": "above_chance random_average_precision baseline_average_precision",
-    "average_precision_lift": "ap_lift",
     "net_benefit": "decision_curve dca",
     "fpr@recall=0.95": "fpr95 fpr@95 fpr95tpr",
-    "k": "predicted_positives rank",
     "tp": "true_positives",
     "fp": "false_positives false_alarms",
     "fn": "false_negatives misses",
@@ -118,11 +102,9 @@ WORDS: Mapping[str, str] = {
     "balanced_accuracy": "balanced_accuracy_score bacc bac",
     "f1": "f f1_score f_score f_measure f_beta fbeta fbeta_score dice",
     "mcc": "matthews matthews_corrcoef phi phi_coefficient",
-    "informedness": "bookmaker_informedness youdens_j tss",
     "kappa": "cohen_kappa cohens_kappa cohen_kappa_score",
     "prevalence": "base_rate baseline positive_rate",
     "lift": "enrichment enrichment_factor",
-    "share": "percent population depth",
     # Formulas of other metrics, and metrics that other libraries have.
     "it is 2 * roc_auc - 1": "gini gini_coefficient accuracy_ratio somers_d",
     "it is f1 / (2 - f1) at the same cutoff": "jaccard jaccard_score iou csi threat_score",
@@ -135,18 +117,16 @@ WORDS: Mapping[str, str] = {
 
 
 def answers(word: str) -> list[str]:
-    """Return the arguments, calls and sentences that a word of another library means."""
-    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
-    return [answer for answer, words in WORDS.items() if stem in words.split()]
+    """Return the arguments, calls, metrics and sentences that a word of another library means."""
+    return [answer for answer, words in WORDS.items() if _stem(word) in words.split()]
 
 
 def meaning(word: str, names: Iterable[str]) -> str | None:
     """Return the argument that a word is a synonym or a misspelling of."""
-    names, known = list(names), answers(word)
-    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
-    exact = [name for name in (stem, f"{stem}s", *(answer.rstrip("=") for answer in known)) if name in names]
-    near = [] if any(" " in answer for answer in known) else nearest(word, names, cutoff=0.8)
-    return next(iter([*exact, *near]), None)
+    names, stem = list(names), _stem(word)
+    exact = [name for name in (stem, *(answer.rstrip("=") for answer in answers(word))) if name in names]
+    has_sentence = any(" " in answer for answer in answers(word))
+    return next(iter(exact or ([] if has_sentence else nearest(word, names, cutoff=0.8))), None)
 
 
 def advice(word: str, names: Iterable[str]) -> str:
@@ -154,3 +134,7 @@ def advice(word: str, names: Iterable[str]) -> str:
     if argument := meaning(word, names):
         return f"did you mean {argument}=?"
     return next((answer for answer in answers(word) if " " in answer), "")
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"^(n|num)_(?=\w{4})|_(columns?|cols?|name)$", "", word.lower())
