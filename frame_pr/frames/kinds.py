@@ -312,7 +312,10 @@ def backend_class(frame: Any) -> type[Backend[Any]] | None:
     """Return the class of the backend that runs a frame; None for a frame in one process."""
     if isinstance(frame, Backend):
         return type(frame)
-    return next((backend for backend in _BACKENDS if isinstance(frame, backend.frame_type)), None)
+    for backend in _BACKENDS:
+        if isinstance(frame, backend.frame_type):
+            return backend
+    return None
 
 
 def backend_of(frame: Frame) -> Backend[Frame] | None:
@@ -359,7 +362,7 @@ def read_stream(frame: Any) -> Any:
 
     A stream may be readable only once, so a caller that needs the rows twice keeps the result.
     """
-    if not is_stream(frame) or backend_class(frame):
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) or not is_stream(frame) or backend_class(frame):
         return frame
     name = type(frame).__name__
     try:

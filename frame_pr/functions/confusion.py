@@ -34,9 +34,10 @@ from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Means, Statistic
+from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import each, read_decimal, read_number
-from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of, ratio
+from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
 COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
 """The counts and rates of `confusion` after the cutoff."""

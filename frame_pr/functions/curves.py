@@ -20,8 +20,9 @@ from frame_pr.inputs.rows import Rows, on_rows, rows_of
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
+from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
-from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of, ratio
+from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of
 from frame_pr.ranking.blocks import PackedRows, blocks_of, ends, numbered_rows, running_columns, starts
 
 CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")

@@ -393,7 +393,19 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
     for of in named.values():
         if not isinstance(of, str):
             raise TypeError(f"metrics takes names of metrics; got {shown(of)}")
-    # Report a wrong metric before a missing column: the two arguments are easily swapped.
+    try:
+        for of in named.values():
+            metric(of)
+    except ValueError:
+        _refuse_unknown(named, columns)
+        raise
+    if not named:
+        raise ValueError("metrics is an empty dict: give at least one")
+    return named
+
+
+def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
+    """Raise if several metrics are unknown, or if metrics and columns were swapped, which is easily done."""
     unknown = [of for of in named.values() if not is_metric(of)]
     other_arguments = [name for column in columns for name in (column if isinstance(column, list) else [column])]
     if unknown and any(map(is_metric, other_arguments)):
@@ -401,11 +413,6 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
     if len(unknown) > 1:
         meant = [(meant_names(of) or [of])[0] for of in named.values()]
         raise ValueError(f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?")
-    for of in named.values():
-        metric(of)
-    if not named:
-        raise ValueError("metrics is an empty dict: give at least one")
-    return named
 
 
 def metric_names(metrics: Any, *columns: Any) -> list[str]:

@@ -29,6 +29,8 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "unscored": ("raise", "unretrieved", "drop"),
     "unjudged": ("raise", "negative", "drop", "trec_eval"),
 }
+OTHER = "other"
+"""What the names of the scores of other systems begin with."""
 _FLAGS = ("ascending", "tie_break_descending")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
@@ -119,7 +121,7 @@ class Request:
         others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
         others |= {name: column for name, column in per_group.items() if isinstance(column, (str, pl.Expr))}
         others |= {} if self.threshold is None else {"threshold": self.threshold}
-        others |= dict(zip(other_columns(self.other_systems), self.other_systems, strict=True))
+        others |= {f"{OTHER}{i}": score for i, score in enumerate(self.other_systems)}
         others |= {} if self.cluster is None else {"cluster": self.cluster}
         score = "prediction" if self.predicted else "score"
         arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
@@ -176,11 +178,6 @@ class Request:
         """Return the request with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
         return replace(self, policies=others | totals)
-
-
-def other_columns(systems: Sequence[Column]) -> list[str]:
-    """Return names for the scores of other systems."""
-    return [f"other{i}" for i, _ in enumerate(systems)]
 
 
 def request_of(

@@ -14,7 +14,7 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing
 from frame_pr.frames.kinds import Frame, InMemory, engine_for, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
-from frame_pr.inputs.request import Request, other_columns
+from frame_pr.inputs.request import OTHER, Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.totals import FrameOfTotals, Typed, totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.validate import Selection, selected, validate
@@ -239,7 +239,7 @@ def _canonical(
     """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
     others, schema = selection.others, selection.schema
     # By any system, so that all systems are measured on the same rows.
-    scores = [*selection.scores, *other_columns(request.other_systems)]
+    scores = [*selection.scores, *(role for role in others if role.startswith(OTHER))]
     floats = scores if request.unscored != "raise" else []
     floats = [*floats, "truth"] if request.unjudged != "raise" else floats
     if floats := [name for name in floats if schema[name].is_float()]:

@@ -109,6 +109,7 @@ def _projected(frame: Any, request: Request) -> Any:
     return frame if names is None else stream.project(frame, names)
 
 
+_NUMBERS = {*weights.COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}
 _UNSCORED = (
     "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 )
@@ -118,64 +119,59 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     """Check the columns, and return the expressions of the canonical columns."""
-    schema, truth = selection.schema, selection.others["truth"]
-    positive = None if request.positive is None else selection.kind.label(truth, request.positive)
-    type_of = selection.kind.type_of
+    kind, schema, truth = selection.kind, selection.schema, selection.others["truth"]
+    positive = None if request.positive is None else kind.label(truth, request.positive)
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
-    shown_labels = selection.data["truth"] if selection.data.height else None
-    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others, shown_labels)]
-    labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in selection.scores}
-    for column, name in selection.scores.items():
+    labels = selection.data["truth"] if selection.data.height else None
+    expressions = [values.is_positive("truth", truth, schema["truth"], positive, kind.type_of(truth), others, labels)]
+    for role, name in selection.scores.items():
+        dtype, shown_dtype = schema[role], kind.type_of(name)
         if request.predicted:
-            canonical.append(
-                values.is_positive(column, name, schema[column], labels[column], type_of(name)).cast(pl.Int8)
-            )
+            label = values.label_of_prediction(dtype, schema["truth"], positive)
+            expressions.append(values.is_positive(role, name, dtype, label, shown_dtype).cast(pl.Int8))
         else:
-            values.refuse_score_type(name, schema[column], type_of(name))
-    for column, name in {**selection.keys, **selection.others}.items():
-        values.refuse_objects("by" if column in selection.keys else column, name, schema[column])
-    for name in (*weights.COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"):
-        if name in selection.others:
-            values.refuse_text(name, selection.others[name], schema[name], type_of(selection.others[name]))
-    if "count" in selection.others:
-        canonical.append(pl.col("count").cast(pl.Int64))
-    for name in weights.COLUMNS:
-        if name in selection.others:
-            whole = schema[name].is_integer()
-            canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
-
-    _check_values(selection, request, labels)
+            values.refuse_score_type(name, dtype, shown_dtype)
+    for role in (*selection.keys, *selection.others):
+        argument, name = ("by", selection.keys[role]) if role in selection.keys else (role, selection.others[role])
+        values.refuse_objects(argument, name, schema[role])
+        if role in _NUMBERS:
+            values.refuse_text(role, name, schema[role], kind.type_of(name))
+        if role == "count" or (role in weights.COLUMNS and schema[role].is_integer()):
+            expressions.append(pl.col(role).cast(pl.Int64))
+        elif role in weights.COLUMNS:
+            expressions.append(pl.col(role).cast(pl.Float64).fill_nan(None))
+    _check_values(selection, request, positive)
     if not request.predicted:
-        warn_of_values(selection.data, request, canonical[0], truth, selection.scores, selection.keys)
-    return canonical
+        warn_of_values(selection.data, request, expressions[0], truth, selection.scores, selection.keys)
+    return expressions
 
 
-def _check_values(selection: Selection[Any], request: Request, labels: Mapping[str, object]) -> None:
-    """Check the values of the columns. `labels`: the positive label of each column of predictions."""
-    data, schema, truth = selection.data, selection.schema, selection.others["truth"]
-    positive = selection.kind.label(truth, request.positive)
-    categories = {name: selection.kind.categories(name) for name in (truth, *selection.scores.values())}
-    counts = data["count"] if "count" in selection.others else None
+def _check_values(selection: Selection[Any], request: Request, positive: object) -> None:
+    """Check the values of the columns. `positive`: the positive label of `truth`."""
+    data, schema, others, scores = selection.data, selection.schema, selection.others, selection.scores
+    truth, labels, counts = others["truth"], data["truth"], data["count"] if "count" in others else None
     if counts is not None:
-        weights.check_counts(selection.others["count"], counts)
-    ways = _UNJUDGED if request.unjudged == "raise" else ""
-    values.check_labels("truth", truth, data["truth"], positive, ways, counts)
+        weights.check_counts(others["count"], counts)
+    values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "", counts)
     if positive is not None:
-        values.check_occurs(truth, data["truth"], positive, categories[truth])
-    for column, name in selection.scores.items():
-        if request.predicted:
-            values.check_labels("prediction", name, data[column], labels[column], _UNPREDICTED)
-            if labels[column] is not None:
-                values.check_shared(name, data[column], truth, data["truth"], categories)
-        else:
-            values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "", counts)
-    if not request.predicted and len({schema[column] for column in selection.scores}) > 1:
-        values.check_common_type(list(selection.scores.values()), data.select(selection.scores.keys()))
-    if "cluster" in selection.others and (missing := data["cluster"].null_count()):
+        values.check_occurs(truth, labels, positive, selection.kind.categories(truth))
+    if request.predicted:
+        for role, name in scores.items():
+            label = values.label_of_prediction(schema[role], schema["truth"], positive)
+            values.check_labels("prediction", name, data[role], label, _UNPREDICTED)
+            if label is not None:
+                categories = {column: selection.kind.categories(column) for column in (truth, name)}
+                values.check_shared(name, data[role], truth, labels, categories)
+    else:
+        for role, name in scores.items():
+            values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "", counts)
+        if len(scores) > 1 and len({schema[role] for role in scores}) > 1:
+            values.check_common_type(list(scores.values()), data.select(scores.keys()))
+    if "cluster" in others and (missing := data["cluster"].null_count()):
         raise ValueError(
-            f"cluster column {shown(selection.others['cluster'])} has {missing} missing of {data.height}: give "
-            "each row its cluster, one of its own where it belongs to none"
+            f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: give each row its "
+            "cluster, one of its own where it belongs to none"
         )
-    for name in weights.COLUMNS:
-        if name in selection.others:
-            weights.check_weights(name, selection.others[name], data[name], data["truth"], counts)
+    for role in weights.COLUMNS:
+        if role in others:
+            weights.check_weights(role, others[role], data[role], labels, counts)

@@ -145,7 +145,7 @@ def _aggregate_ranking(rows: Rows, plan: Plan) -> pl.LazyFrame:
         for name, cutoff in plan.thresholds.items()
     }
     columns = _columns_read(plan.over_groups)
-    if any(record.kind.reads_rank_key for record in plan.over_groups.values()):
+    if any(record.kind.rank_key != "none" for record in plan.over_groups.values()):
         columns |= {"rank_key"}
     if "retrieved_k" in columns:
         columns |= {"k"}
@@ -188,10 +188,10 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     unpacked: dict[str, pl.Expr] = {}
     rank_keys = []
     for name, aggregate in plan.over_groups.items():
-        if aggregate.kind.extreme is not None:
+        if aggregate.kind.rank_key == "packed":
             unpacked[name], unpacked[f"threshold@{name}"] = parts_of_largest(pl.col(name))
             rank_keys.append(f"threshold@{name}")
-        elif aggregate.kind.is_threshold:
+        elif aggregate.kind.rank_key == "alone":
             rank_keys.append(name)
     thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
     fills = plan.undefined is not None

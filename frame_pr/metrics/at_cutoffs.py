@@ -1,4 +1,4 @@
-"""Metrics at a cutoff and at the best threshold: rates of the confusion table, and the threshold itself."""
+"""Metrics of the group, at a cutoff and at the best threshold: rates of the confusion table, and the threshold."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import polars as pl
 
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import LIMITED, RANK, READERS, Limit, Npv, Rank, Recall, Threshold
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Counts, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta
-from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, f_beta, rate_of, ratio
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, f_beta, rate_of
 
 
 def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -187,6 +187,27 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", value, by_ties(aggregates, bounded=True), needs=("rows",), best="smallest")
 
 
+def _total(name: re.Match[str], blocks: Blocks) -> Metric:
+    return Metric(
+        "weighted count", blocks.number(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none"
+    )
+
+
+def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
+    rate = RATES[name[0]]
+    return Metric(
+        "share", rate.formula(blocks.counts), by_ties({}, expected=True, bounded=True), needs=rate.needs, best="none"
+    )
+
+
+def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
+    aggregates = {"ties": Aggregate(blocks.ties)}
+    return Metric(
+        "count", blocks.number("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none"
+    )
+
+
+_OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
 _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
 FAMILIES = (
     Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
@@ -261,4 +282,7 @@ FAMILIES = (
         rf"(?P<threshold>threshold@)?min_cost(?P<ratio>{DECIMAL})",
         _min_cost,
     ),
+    Family("rows, positives", "N and P, the number of rows and of positives in the group", "rows|positives", _total),
+    Family(", ".join(_OF_GROUP), "P/N, the precision of a random ranking", "|".join(_OF_GROUP), _rate_of_group),
+    Family("tied_rows", "the number of rows that share their score with another row of the group", "tied_rows", _ties),
 )

@@ -7,8 +7,7 @@ import re
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, hits_among
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, hits_among, ratio
 
 _SHIFT = 10
 # Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.

@@ -16,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import check_whole
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Cutoff, hits_among
+from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Counts, Cutoff, hits_among
 from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
-from frame_pr.metrics.rates import Counts
 
 CLOSE = 1e-12
 """Sums of float weights reach a share if they differ from it by less than this, relative to it."""

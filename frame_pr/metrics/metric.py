@@ -12,7 +12,24 @@ import polars as pl
 
 from frame_pr.inputs.policies import TIES, Ties
 from frame_pr.inputs.sort_keys import largest_by, smallest_by
-from frame_pr.metrics.rates import RATES, Counts, CutoffKind
+
+CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]
+
+
+class Counts(NamedTuple):
+    """The confusion table of `rows` rows: `k` are predicted positive, and `tp` of these are positive."""
+
+    tp: pl.Expr
+    k: pl.Expr
+    positives: pl.Expr
+    rows: pl.Expr
+    whole: bool = True
+    """Whether the counts are whole numbers; otherwise they are floats."""
+
+
+def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
+    """Divide as Float64; null if the denominator is 0."""
+    return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
 
 
 class Blocks:
@@ -77,19 +94,12 @@ class AggregateKind(NamedTuple):
     """The aggregation of polars."""
     value: Callable[[pl.Expr], pl.Expr] = lambda over: over
     """The column to aggregate in the table of all blocks."""
-    extreme: Literal["max", "min"] | None = None
-    """The aggregation of the values themselves, if `value` packs them together with thresholds."""
-    is_threshold: bool = False
-    """Whether the number is the rank key of a threshold."""
+    rank_key: Literal["none", "alone", "packed"] = "none"
+    """Whether the column is the rank key of the block, or a value and the rank key in one integer."""
     in_lists: bool = False
     """Whether to aggregate a list per group: a sum takes a quarter of the time for groups of five rows."""
     is_ideal: bool = False
     """Whether the blocks are those of equal gain, the largest gain first."""
-
-    @property
-    def reads_rank_key(self) -> bool:
-        """Whether the column contains the rank key of the block."""
-        return self.is_threshold or self.extreme is not None
 
 
 def _zero_for_null(over: pl.Expr) -> pl.Expr:
@@ -109,10 +119,10 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
     "max_of_some": AggregateKind("max", in_lists=True),
     "min": AggregateKind("min", in_lists=True),
     "first": AggregateKind("first"),
-    "best": AggregateKind("max", largest_by, extreme="max", in_lists=True),
-    "least": AggregateKind("max", smallest_by, extreme="min", in_lists=True),
-    "strictest": AggregateKind("max", _rank_key_where, is_threshold=True),
-    "loosest": AggregateKind("min", _rank_key_where, is_threshold=True),
+    "best": AggregateKind("max", largest_by, "packed", in_lists=True),
+    "least": AggregateKind("max", smallest_by, "packed", in_lists=True),
+    "strictest": AggregateKind("max", _rank_key_where, "alone"),
+    "loosest": AggregateKind("min", _rank_key_where, "alone"),
     "ideal": AggregateKind("sum", _zero_for_null, in_lists=True, is_ideal=True),
     "list": AggregateKind("implode"),
 }
@@ -269,31 +279,3 @@ FACTS: Mapping[str, Fact] = {
     "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
     "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
 }
-
-
-def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric(
-        "weighted count", blocks.number(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none"
-    )
-
-
-def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
-    rate = RATES[name[0]]
-    return Metric(
-        "share", rate.formula(blocks.counts), by_ties({}, expected=True, bounded=True), needs=rate.needs, best="none"
-    )
-
-
-def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
-    aggregates = {"ties": Aggregate(blocks.ties)}
-    return Metric(
-        "count", blocks.number("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none"
-    )
-
-
-_OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
-GROUP_FAMILIES = (
-    Family("rows, positives", "N and P, the number of rows and of positives in the group", "rows|positives", _total),
-    Family(", ".join(_OF_GROUP), "P/N, the precision of a random ranking", "|".join(_OF_GROUP), _rate_of_group),
-    Family("tied_rows", "the number of rows that share their score with another row of the group", "tied_rows", _ties),
-)

@@ -18,8 +18,8 @@ from frame_pr.metrics import (
     roc,
 )
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import GROUP_FAMILIES, Blocks, Metric
-from frame_pr.metrics.numbers import refuse_long
+from frame_pr.metrics.metric import Blocks, Metric
+from frame_pr.metrics.numbers import LONGEST_NAME, refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
 
 FAMILIES = (
@@ -27,7 +27,6 @@ FAMILIES = (
     *at_cutoffs.FAMILIES,
     *roc.FAMILIES,
     *rank_metrics.FAMILIES,
-    *GROUP_FAMILIES,
 )
 """All families of metrics."""
 
@@ -94,7 +93,8 @@ def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
 
 @lru_cache(maxsize=1024)
 def _read(name: str, blocks: Blocks) -> Metric:
-    refuse_long("metric", name)
+    if len(name) > LONGEST_NAME:
+        refuse_long("metric", name)
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
             head, _, cutoff = name.partition("@")

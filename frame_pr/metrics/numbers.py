@@ -15,7 +15,7 @@ from frame_pr.frames.arguments import check_real, several
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
 _MOST = 1000  # Each number becomes a column, so more of them would take seconds.
-_LONGEST = 100
+LONGEST_NAME = 100
 """The longest number in a name. A longer one is a mistake, and takes long to read."""
 
 
@@ -69,8 +69,10 @@ def read_beta(text: str) -> float:
 
 def refuse_long(what: str, name: object) -> None:
     """Refuse a name that is too long, before reading it, and show only its beginning."""
-    if isinstance(name, str) and len(name) > _LONGEST:
-        raise ValueError(f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {_LONGEST} are the most")
+    if isinstance(name, str) and len(name) > LONGEST_NAME:
+        raise ValueError(
+            f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {LONGEST_NAME} are the most"
+        )
 
 
 def read_number(text: str) -> float:

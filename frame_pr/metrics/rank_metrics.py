@@ -9,9 +9,8 @@ from math import log
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.rates import ratio
 from frame_pr.metrics.tied_ranks import discounts_of_ties, refuse_long, value_where
 
 

@@ -17,22 +17,10 @@ import polars as pl
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.messages import nearest, shown
 from frame_pr.frames.words import answers
+from frame_pr.metrics.metric import Counts, CutoffKind, ratio
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
 
-
-class Counts(NamedTuple):
-    """The confusion table of `rows` rows: `k` are predicted positive, and `tp` of these are positive."""
-
-    tp: pl.Expr
-    k: pl.Expr
-    positives: pl.Expr
-    rows: pl.Expr
-    whole: bool = True
-    """Whether the counts are whole numbers; otherwise they are floats."""
-
-
 Formula: TypeAlias = Callable[[Counts], pl.Expr]
-CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]
 
 
 class RowShare(NamedTuple):
@@ -78,11 +66,6 @@ class Rate(NamedTuple):
 
 _DIGITS = 10**15
 """The largest cost of a missed positive, and the largest denominator of a cost."""
-
-
-def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """Divide as Float64; null if the denominator is 0."""
-    return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
 
 
 def k(c: Counts) -> pl.Expr:

@@ -7,9 +7,8 @@ import re
 import polars as pl
 
 from frame_pr.metrics.cutoffs import Limit
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
-from frame_pr.metrics.rates import ratio
 
 
 def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:

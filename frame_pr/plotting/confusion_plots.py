@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, find_kind
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.metric import ratio
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.metrics.rates import Counts, rate_of
+from frame_pr.metrics.metric import Counts
+from frame_pr.metrics.rates import rate_of
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import Curve, CurveOptions, benefit, has_unit_range
 from frame_pr.plotting.draw import Style

@@ -13,8 +13,9 @@ from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar,
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
+from frame_pr.metrics.metric import Counts, ratio
 from frame_pr.metrics.names import is_metric
-from frame_pr.metrics.rates import Counts, net_benefit, rate_of, ratio
+from frame_pr.metrics.rates import net_benefit, rate_of
 from frame_pr.plotting import draw
 from frame_pr.plotting.results import Result, read_result
 from frame_pr.statistics.average_curves import average_curve

@@ -17,10 +17,10 @@ from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import Aggregate, Aggregates
+from frame_pr.metrics.metric import Aggregate, Aggregates, Counts
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
-from frame_pr.metrics.rates import RATES, Counts, RowShare
+from frame_pr.metrics.rates import RATES, RowShare
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.bounds import BoundsName
 from frame_pr.statistics.unit_values import group_means

@@ -9,7 +9,7 @@ from oracle import figure
 
 import frame_pr as fp
 from frame_pr.metrics import rates
-from frame_pr.metrics.rates import Counts
+from frame_pr.metrics.metric import Counts
 
 COLUMNS = ["tp", "k", "positives", "rows"]
 COUNTS = Counts(*map(pl.col, COLUMNS))
