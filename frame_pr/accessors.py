@@ -9,10 +9,9 @@ from decimal import Decimal
 from functools import wraps
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from itertools import groupby
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import polars as pl
 
@@ -41,25 +40,24 @@ else:
         def __getattr__(self, function):
             return self._name, function
 
-    average_curves = _Module("statistics.average_curves")
-    classes = _Module("tables.classes")
-    comparisons = _Module("statistics.comparisons")
-    confusion_plots = _Module("plotting.confusion_plots")
-    curve_plots = _Module("plotting.curve_plots")
-    curves = _Module("functions.curves")
-    evaluation = _Module("functions.evaluation")
-    interval_plots = _Module("plotting.interval_plots")
-    intervals = _Module("statistics.intervals")
-    judgments = _Module("tables.judgments")
-    lists = _Module("tables.lists")
-    matrices = _Module("functions.confusion")
-    reports = _Module("statistics.reports")
-    score_plots = _Module("plotting.score_plots")
-    single_metrics = _Module("functions.single_metrics")
-    tallies = _Module("functions.tallies")
+    def _modules(folder, names):
+        return [_Module(f"{folder}.{name}") for name in names.split()]
 
-_MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
-_LEAST = 2**20  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
+    matrices, curves, evaluation, single_metrics, tallies = _modules(
+        "functions", "confusion curves evaluation single_metrics tallies"
+    )
+    confusion_plots, curve_plots, interval_plots, score_plots = _modules(
+        "plotting", "confusion_plots curve_plots interval_plots score_plots"
+    )
+    average_curves, comparisons, intervals, reports = _modules(
+        "statistics", "average_curves comparisons intervals reports"
+    )
+    classes, judgments, lists = _modules("tables", "classes judgments lists")
+
+_MOST_PARTITIONS = 10_000  # Parts; each of them takes a file and about 20 ms.
+_LEAST_BUDGET = (
+    2**20
+)  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
@@ -83,8 +81,14 @@ _RESHAPING = "Reshape lists and class columns"
 _SEARCH = "Search runs and relevance judgments"
 
 
-FUNCTIONS = {"read_trec_qrels": "tables.trec", "read_trec_run": "tables.trec"}
-"""The modules of the public functions, by name: those of the methods of `.pr`, and the readers of files."""
+FUNCTIONS = {
+    "metrics": "functions.metric_list",
+    "partitioned": "accessors",
+    "read_trec_qrels": "tables.trec",
+    "read_trec_run": "tables.trec",
+    "show_versions": "frames.environment",
+}
+"""The modules of the public functions by name: those that are no methods of `.pr`, and `_method` adds the others."""
 
 
 def load(name: str) -> Any:
@@ -118,15 +122,6 @@ else:
             method.subject = subject
             setattr(PR, self.name, method)
             return method if accessor is None else method.__get__(accessor, owner)
-
-
-class Method(NamedTuple):
-    """A method of `.pr`, as lists of methods show it."""
-
-    subject: str
-    name: str
-    sentence: str
-    """The first line of its docstring."""
 
 
 class PR(Generic[Frame]):
@@ -192,18 +187,17 @@ class PR(Generic[Frame]):
         return f"{title}; help(frame.pr.evaluate) has arguments and examples\n{methods_by_subject()}"
 
     def _repr_html_(self) -> str:
-        """Return the table of methods that a notebook shows."""
-        if backend := backend_class(self._frame):
-            return f"<p><code>.pr</code> of {self._kind()}, with {backend.functions}</p>"
+        """Return the methods and their first sentences, which a notebook shows."""
         from html import escape  # Takes 2 ms, which only a notebook needs.
 
-        rows = []
-        for subject, group in groupby(methods(), lambda method: method.subject):
-            rows.append(f'<tr><th colspan="2" style="text-align: left">{escape(subject)}</th></tr>')
-            for method in group:
-                cells = (f"<code>{method.name}</code>", escape(method.sentence).replace("`", ""))
-                rows.append("<tr>" + "".join(f'<td style="text-align: left">{cell}</td>' for cell in cells) + "</tr>")
-        return f"<p><code>.pr</code> of {self._kind()}</p><table>{''.join(rows)}</table>"
+        if backend_class(self._frame):
+            return f"<p>{escape(repr(self))}</p>"
+        page = f"<p><code>.pr</code> of {self._kind()}</p>"
+        for subject, names in methods().items():
+            sentences = ((getattr(PR, name).__doc__ or "").partition("\n")[0].replace("`", "") for name in names)
+            items = (f"<li><code>{n}</code>: {escape(text)}</li>" for n, text in zip(names, sentences, strict=True))
+            page += f"<p>{escape(subject)}</p><ul>{''.join(items)}</ul>"
+        return page
 
     def _kind(self) -> str:
         backend = backend_class(self._frame)
@@ -215,7 +209,7 @@ class PR(Generic[Frame]):
             # Copying and unpickling ask for special methods before there is a frame.
             if not name.startswith("_") and (backend := backend_class(self._frame)):
                 raise AttributeError(f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}")
-            if name in FUNCTIONS or name == "partitioned":
+            if name in FUNCTIONS:
                 raise AttributeError(f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)")
             raise AttributeError(missing_name(".pr has no", name))
 
@@ -236,17 +230,18 @@ def missing_name(finding: str, name: str) -> str:
     return f"{text}; print(frame.pr) lists the methods"
 
 
-def methods() -> list[Method]:
-    """Return the methods of `.pr`, each with its subject and its first sentence."""
-    subjects = {name: method.subject for name, method in vars(PR).items() if hasattr(method, "subject")}
-    return [Method(subjects[name], name, (getattr(PR, name).__doc__ or "").partition("\n")[0]) for name in subjects]
+def methods() -> dict[str, list[str]]:
+    """Return the names of the methods of `.pr` by subject."""
+    by_subject: dict[str, list[str]] = {}
+    for name, method in vars(PR).items():
+        if subject := getattr(method, "subject", None):
+            by_subject.setdefault(subject, []).append(name)
+    return by_subject
 
 
 def methods_by_subject() -> str:
     """Return the names of the methods of `.pr`, a line for each subject."""
-    subjects = [(method.subject, name) for name, method in vars(PR).items() if hasattr(method, "subject")]
-    groups = groupby(subjects, lambda subject_and_name: subject_and_name[0])
-    lines = (f"{subject}: {', '.join(name for _, name in group)}" for subject, group in groups)
+    lines = (f"{subject}: {', '.join(names)}" for subject, names in methods().items())
     return "\n".join(fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines)
 
 
@@ -367,8 +362,10 @@ def partitioned(
             f"{shown(frame)}{advice}"
         )
     number = None if partitions is None else check_whole("partitions", partitions, least=1)
-    if number is not None and number > _MOST:
-        raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
+    if number is not None and number > _MOST_PARTITIONS:
+        raise ValueError(
+            f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST_PARTITIONS}"
+        )
     folder = None if directory is None else Path(path_of("directory", directory)).expanduser()
     options = _parse_bytes(memory_budget), number, folder, check_flag("progress", progress)
     from frame_pr.parts.disk import DiskFrame
@@ -379,15 +376,14 @@ def partitioned(
 
 def _parse_bytes(size: str | int) -> int:
     """Return a size such as "4GiB", or a number of bytes, as a number of bytes."""
-    count: Any = scalar(size)
-    text = f"{int(count)}B" if is_whole(count) and 0 < count < 2**62 else size[:100] if isinstance(size, str) else ""
+    text = f"{size}B" if is_whole(scalar(size)) else str(size)
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B\s*", text, re.IGNORECASE | re.ASCII)
     if match is None:
         raise ValueError(
             f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"
         )
     power = " KMGT".index(match[2].upper() or " ")
-    bytes_ = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
-    if not _LEAST <= bytes_ < 2**62:
-        raise ValueError(f"memory_budget={shown(size)} is {bytes_} bytes, and 1MiB is the least: 4 GiB are '4GiB'")
-    return bytes_
+    number = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
+    if not _LEAST_BUDGET <= number < 2**62:
+        raise ValueError(f"memory_budget={shown(size)} is {number} bytes, and 1MiB is the least: 4 GiB are '4GiB'")
+    return number

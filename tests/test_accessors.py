@@ -16,8 +16,7 @@ import frame_pr as fp
 from frame_pr import accessors
 
 FUNCTIONS = sorted({function for function, _ in CALLS})
-METHODS = [method.name for method in accessors.methods()]
-SUBJECTS = list(dict.fromkeys(method.subject for method in accessors.methods()))
+METHODS = [name for names in accessors.methods().values() for name in names]
 DRAWN_OR_COMPUTED = [
     name
     for name in fp.__all__
@@ -47,13 +46,13 @@ def test_public_names_are_there_once():
 def test_what_a_notebook_shows_for_pr(frame, kind):
     text, page = repr(frame.pr), frame.pr._repr_html_()
     assert text.startswith(f".pr of a {kind}; help(")
-    assert f"<code>.pr</code> of a {kind}</p><table>" in page
+    assert f"<code>.pr</code> of a {kind}</p>" in page
     assert "  Confidence intervals and tests: intervals, compare, " in text
-    assert '<code>evaluate</code></td><td style="text-align: left">Compute metrics by name, ' in page
+    assert "<li><code>evaluate</code>: Compute metrics by name, " in page
     for name in METHODS:
         assert re.search(rf"[ ,:]{name}\b", text), name
         assert page.count(f"<code>{name}</code>") == 1
-    assert page.count("<tr>") == page.count("</tr>") == len(METHODS) + len(SUBJECTS)
+    assert page.count("<li>") == page.count("</li>") == len(METHODS)
 
 
 def test_every_function_of_a_frame_is_a_method():
