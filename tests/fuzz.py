@@ -70,6 +70,12 @@ TABLES = ("total_positives", "total_rows", "prevalence")
 WAYS = ["polars", "lazy", "streaming", "pandas", "numpy", "with_metrics", "expressions", "lazy expressions", "tally"]
 WAYS += ["partitioned", "dask"]
 IN_PARTS = ("partitioned", "dask")
+WEIGHTS_OF_GROUPS = {
+    "by_rows": lambda group: group.rows,
+    "weighted": lambda group: group.positives,
+    "by_pairs": lambda group: group.positives * (group.rows - group.positives),
+}
+STATISTICS = ["std", "min", "max", "range", "median", "q25", "defined", *WEIGHTS_OF_GROUPS]
 RANDOM = settings(
     deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False, report_multiple_bugs=False
 )
@@ -189,7 +195,7 @@ def calls(draw: Any, ways: list[str]) -> Call:
         if keys and of.is_so(20):
             options["mean_over"] = [of.one([*keys, *(["system"] if isinstance(score, list) else [])])]
             if of.is_so(50):
-                options["statistics"] = [of.one(["median", "std", "min", "max", "q25", "defined", "by_rows"]), "mean"]
+                options["statistics"] = [of.one(STATISTICS), "mean"]
     call = Call(pl.DataFrame(list(columns.values())), [], score, options, way)
     if has_options and of.is_so(25):
         call = with_totals(of, call)
@@ -398,7 +404,6 @@ def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
 
 
 COUNTS = (*rates.COUNTS, "rows", "positives", "tied_rows")
-SPECIAL = {"by_rows": lambda group: group.rows}
 
 
 def exact_answers(call: Call, groups: dict[tuple[Any, ...], Group]) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -441,9 +446,11 @@ def statistic_of(statistic: str, defined: list[tuple[Group, Any]]) -> Any:
     mean = sum(numbers) / len(numbers)
     if statistic == "mean":
         return mean
-    if statistic == "by_rows":
-        total = sum(group.rows for group, _ in defined)
-        return sum(Fraction(value) * group.rows for group, value in defined) / Fraction(total) if total else None
+    if statistic == "range":
+        return numbers[-1] - numbers[0]
+    if weight := WEIGHTS_OF_GROUPS.get(statistic):
+        total = Fraction(sum(weight(group) for group, _ in defined))
+        return sum(Fraction(value) * weight(group) for group, value in defined) / total if total else None
     if statistic == "std":
         return sqrt(sum((number - mean) ** 2 for number in numbers) / (len(numbers) - 1))
     place = (

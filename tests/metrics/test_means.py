@@ -74,14 +74,25 @@ def test_thresholds_of_any_size(thresholds, mean, median, std, q75):
 
 
 def test_which_mean():
-    # A user of two rows has ROC AUC 1, one of five rows with two positives has 4/6, and one without positives has none.
-    rows = [("a", 1, 2), ("a", 0, 1), ("b", 1, 4), ("b", 0, 3), ("b", 0, 2), ("b", 1, 1), ("b", 0, 0), ("c", 0, 1)]
+    # A user of three rows has ROC AUC 1/2, one of five rows with two positives has 4/6, and one without has none.
+    rows = [
+        ("a", 1, 2),
+        ("a", 0, 3),
+        ("a", 0, 1),
+        ("b", 1, 4),
+        ("b", 0, 3),
+        ("b", 0, 2),
+        ("b", 1, 1),
+        ("b", 0, 0),
+        ("c", 0, 1),
+    ]
     data = pl.DataFrame(rows, schema=["q", "y", "s"], orient="row")
     statistics = ["mean", "by_rows", "by_pairs", "weighted", "range", "ratio"]
     found = data.pr.evaluate("roc_auc", **CALL, mean_over="q", statistics=statistics)
-    # Rows 2 and 5, pairs 1 * 1 and 2 * 3, positives 1 and 2.
-    means = [F(5, 6), (2 + 5 * F(2, 3)) / 7, (1 + 6 * F(2, 3)) / 7, (1 + 2 * F(2, 3)) / 3]
-    assert found.row(0) == (3, *map(near, means), near(F(1, 3)), near(F(2, 3)), 1)
+    # Rows 3 and 5, pairs 1 * 2 and 2 * 3, positives 1 and 2.
+    a, b = F(1, 2), F(2, 3)
+    means = [(a + b) / 2, (3 * a + 5 * b) / 8, (2 * a + 6 * b) / 8, (a + 2 * b) / 3]
+    assert found.row(0) == (3, *map(near, means), near(F(1, 6)), near(F(3, 4)), 1)
 
 
 def test_a_ratio_to_nothing():
