@@ -6,6 +6,7 @@
 import argparse
 import datetime as dt
 import os
+import random
 import re
 import sys
 import time
@@ -66,6 +67,13 @@ WHOLE += ["threshold@equal_error_rate", *BEST, *(f"threshold@{name}" for name in
 WHOLE = [name for name in WHOLE if is_metric(name)]
 GAINED = ["dcg", "ndcg", "dcg@1", "ndcg@3", "ndcg@20%", "captured_gain@1", "captured_gain@3", "captured_gain@20%"]
 RECALLS = ["0", "0.1", "0.3", "0.5", "0.8", "1", "0.333", "1e-3"]
+CUTOFFS = ["1", "3", "12", "33.3%", "100%", "threshold=1", "threshold=3", "recall=0", "recall=0.333", "recall=1"]
+CUTOFFS += ["precision=0.5", "specificity=0.8", "npv=0.5", "fpr=0.3"]
+SPECIAL = [
+    f"{name}@{k}" for name in ("reciprocal_rank", "success", "judged", "average_precision") for k in ("3", "50%")
+]
+SPECIAL += ["average_precision@3/positives", "average_precision@3/hits", "recall@3/min", "net_benefit@threshold=0.2"]
+SPECIAL += ["standardized_net_benefit@threshold=0.2", "interpolated_precision@recall=0.333", "roc_auc@fpr=0.3"]
 TABLES = ("total_positives", "total_rows", "prevalence")
 WAYS = ["polars", "lazy", "streaming", "pandas", "numpy", "with_metrics", "expressions", "lazy expressions", "tally"]
 WAYS += ["partitioned", "dask"]
@@ -279,20 +287,45 @@ def fits(call: Call) -> bool:
 
 def some_names(of: Draw, call: Call) -> list[str]:
     """Names of metrics that the library takes with these options."""
-    options, pool = call.options, []
+    names = [*(of.one(WHOLE) for _ in range(6)), *(a_cutoff(of, call) for _ in range(6))]
+    if "gain" in call.options:
+        names += [of.one(GAINED) for _ in range(of.one([2, 4, 8]))]
+    return [name for name in dict.fromkeys(names) if takes(call, name)] or ["rows"]
+
+
+def takes(call: Call, name: str) -> bool:
+    """Whether the library takes this metric with the options of the call."""
+    plan, options = metric(name), call.options
     ties, weighted = options.get("ties", "threshold"), bool({"weight", "prevalence"} & {*options})
     is_float = "prevalence" in options or call.frame.schema.get("w") == pl.Float64
-    of_thresholds = {*options.get("statistics", [])} <= {"mean", "min", "max", "defined"}
-    for name in [*(of.one(WHOLE) for _ in range(6)), *(a_cutoff(of, call) for _ in range(6))]:
-        plan = metric(name)
-        if is_float and re.search("@(recall|precision|specificity|npv|fpr)=|precision_1", name):
-            continue  # a limit that a sum of floats reaches but for its last bits
-        is_refused = ties not in plan.aggregates or (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks))
-        if not is_refused and not ("gain" in options and TIES[ties].bounds):
-            pool += [name] if of_thresholds or not name.startswith("threshold@") else []
-    if "gain" in options:
-        pool += [name for name in GAINED if ties in metric(name).aggregates][: of.one([2, 4, 8])]
-    return list(dict.fromkeys(pool)) or ["rows"]
+    if is_float and re.search("@(recall|precision|specificity|npv|fpr)=|precision_1", name):
+        return False  # a limit that a sum of floats reaches but for its last bits
+    if name.startswith("threshold@") and not {*options.get("statistics", [])} <= {"mean", "min", "max", "defined"}:
+        return False
+    is_refused = ties not in plan.aggregates or (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks))
+    return not is_refused and ("gain" not in options or name in GAINED or not TIES[ties].bounds)
+
+
+def every_metric(options: dict[str, Any]) -> Call:
+    """A call of all metrics at cutoffs of each kind, on small groups with ties, missing scores and a single class."""
+    draw, rows = random.Random(str(options)), []
+    for group in range(18):
+        share = {0: 0, 1: 1}.get(group, 0.4)
+        for _ in range(1 + group // 2):
+            scores = [None] if group == 2 else [None, 0.5, 1.0, 1.5, 2.0, 2.5]
+            row = {"q": group, "y": draw.random() < share, "s": draw.choice(scores), "d": draw.randrange(3)}
+            row |= {"w": draw.choice([0, 1, 2, 3]), "n": draw.randint(1, 3), "g": draw.choice([0, 0, 1, 3])}
+            rows.append(row | {"total": 0.3 if "prevalence" in options else 12 + group})
+    frame = pl.DataFrame(rows, schema_overrides={"w": pl.Float64} if options.get("weight") == "f" else {})
+    if "unjudged" in options:
+        frame = frame.with_columns(y=pl.when(pl.int_range(pl.len()) % 4 > 0).then("y"))
+    options = {"by": ["q"], "unscored": "unretrieved"} | options | ({"weight": "w"} if "weight" in options else {})
+    frame = frame.select("q", "y", "s", *(value for value in options.values() if str(value) in frame.columns))
+    names = [f"{rate}@{cutoff}" for rate in RATES for cutoff in CUTOFFS]
+    names += [f"threshold@{cutoff}" for cutoff in CUTOFFS if not cutoff.startswith("threshold=")]
+    call = Call(frame, [], "s", options, "polars")
+    names = list(dict.fromkeys([*WHOLE, *GAINED, *SPECIAL, *names]))
+    return Call(frame, [name for name in names if is_metric(name) and takes(call, name)], "s", options, "polars")
 
 
 def a_cutoff(of: Draw, call: Call) -> str:
