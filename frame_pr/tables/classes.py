@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import column_name, column_names
-from frame_pr.frames.kinds import Frame, kind_of, lazily
+from frame_pr.frames.kinds import Frame, FrameKind, kind_of, lazily
 from frame_pr.frames.messages import examples
 from frame_pr.inputs import values
 from frame_pr.inputs.values import classes_of, label_value, listed_classes, refuse_other_types, refuse_unknown_labels
@@ -90,10 +90,7 @@ def unpivot_classes(
     if scored and not isinstance(scores, Mapping) and data.schema.get("truth", pl.String()).is_numeric():
         labels = list(map(_as_integer, labels))
     typed = _typed_labels(labels, columns, data.schema)
-    for ours, (argument, name) in columns.items():
-        if argument == "scores":
-            values.refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
-    _validate_classes(data, columns, typed)
+    _validate_classes(kind, data, columns, typed)
     table = _unpivoted(data.with_row_index("row").lazy(), columns, typed)
     return kind.spread(table, carried, new)
 
@@ -153,14 +150,15 @@ def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schem
         raise TypeError(f"truth has labels of several types, such as {examples(labels)}") from None
 
 
-def _validate_classes(data: pl.DataFrame, columns: NamedColumns, labels: pl.Series) -> None:
-    """Raise for labels that are no class."""
+def _validate_classes(kind: FrameKind[Any], data: pl.DataFrame, columns: NamedColumns, labels: pl.Series) -> None:
+    """Raise for labels that are no class, and for scores that are no numbers."""
     for ours, (argument, name) in columns.items():
         if ours in ("truth", "prediction"):
             refuse_unknown_labels(argument, name, data[ours], labels)
         elif argument == "truth":
             values.check_labels("truth", str(name), data[ours], None, "")
         else:
+            values.refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
             values.check_score(str(name), data[ours], "")
     scored = {ours: str(name) for ours, (argument, name) in columns.items() if argument == "scores"}
     if len({data.schema[ours] for ours in scored}) > 1:
@@ -171,19 +169,14 @@ def _validate_classes(data: pl.DataFrame, columns: NamedColumns, labels: pl.Seri
 
 
 def _unpivoted(rows: pl.LazyFrame, columns: NamedColumns, labels: pl.Series) -> pl.LazyFrame:
-    """Return `row`, the `place` of a class among the classes, and the new columns."""
-    schema = rows.collect_schema()
-    score_dtypes = {column: dtype for column, dtype in schema.items() if column.startswith("score")}
-    common = pl.DataFrame(schema=score_dtypes or {"none": pl.Null}).unpivot().schema["value"]
+    """Return `row` and the new columns: all rows for the first class, then for the next."""
+    schema, parts = rows.collect_schema(), []
     of_labels = [column for column in ("truth", "prediction") if column in columns]
-    parts = []
-    for place, label in enumerate(labels):
+    for i, label in enumerate(labels):
         new = [(label_value(column, schema[column]) == label).alias(column) for column in of_labels]
-        if (truth := f"truth{place}") in columns:
+        if (truth := f"truth{i}") in columns:
             new.append(values.is_positive(truth, str(columns[truth][1]), schema[truth], None).alias("truth"))
-        if score_dtypes:
-            new.append(pl.col(f"score{place}").cast(common).alias("score"))
-        parts.append(pl.struct(new).alias(str(place)))
-    table = rows.select("row", *parts).unpivot(index="row", variable_name="place", value_name="new").unnest("new")
-    number = pl.col("place").cast(pl.UInt32)
-    return table.with_columns(number, pl.lit(labels).gather(number).alias("class"))
+        if (score := f"score{i}") in columns:
+            new.append(pl.col(score).alias("score"))
+        parts.append(rows.select("row", pl.lit(label, dtype=labels.dtype).alias("class"), *new))
+    return pl.concat(parts, how="vertical_relaxed")

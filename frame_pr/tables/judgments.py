@@ -12,6 +12,7 @@ from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_missing, refuse_repeats
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
+from frame_pr.inputs.values import refuse_objects
 
 
 @public()
@@ -172,14 +173,11 @@ def _joinable(
     kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], side: str
 ) -> tuple[pl.LazyFrame, dict[str, str]]:
     """Return one side of a join under our own names, and the new names of columns that are no keys."""
-    if kind.joins_rows:
-        return kind.read(key_names).select(_renamed(keys)).with_row_index(side), {}
-    others = {f"{side}{i}": name for i, name in enumerate(name for name in kind.columns if name not in key_names)}
-    return kind.read(kind.columns).select(_renamed(keys | others)), others
-
-
-def _renamed(columns: dict[str, str]) -> list[pl.Expr]:
-    return [by_name(name).alias(new) for new, name in columns.items()]
+    names = [] if kind.joins_rows else [name for name in kind.columns if name not in key_names]
+    others = {f"{side}{i}": name for i, name in enumerate(names)}
+    columns = (by_name(name).alias(ours) for ours, name in (keys | others).items())
+    table = kind.read([*key_names, *names]).select(columns)
+    return table.with_row_index(side) if kind.joins_rows else table, others
 
 
 def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:
@@ -189,8 +187,7 @@ def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> N
                 f"column {shown(name)} is {str(run[key])[:100]} in the run and {str(judgments[key])[:100]} in the "
                 "judgments: cast one of them"
             )
-        if run[key] == pl.Object:
-            raise TypeError(f"on: column {shown(name)} is Object: make text or numbers of it before the call")
+        refuse_objects("on", name, run[key])
 
 
 def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.DataFrame:

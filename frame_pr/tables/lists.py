@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, public
 from frame_pr.frames.columns import column_name, column_names
@@ -116,74 +117,68 @@ def explode_lists(
     new = new if isinstance(ranked, str) else ["system", *new]
     kind = kind_of(frame)
     data, carried = read_columns(kind, columns, new)
-    data = _with_lists(data, columns)
+    data = data.with_columns(cs.by_dtype(pl.Array).arr.to_list())
+    data = data.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(_type_of_items(data.schema, columns))))
     _validate_lists(data, columns, repeats=duplicates != "raise")
     table = _rows_of(data.with_row_index("row").lazy(), list(map(str, systems)), duplicates)
     return kind.spread(table.select("row", *new), carried, new)
 
 
-def _with_lists(data: pl.DataFrame, columns: NamedColumns) -> pl.DataFrame:
-    """Return the rows with all lists as List, those of items with one dtype."""
-    schema = data.schema
-    items: dict[str, pl.DataType] = {}
+def _type_of_items(schema: pl.Schema, columns: NamedColumns) -> pl.DataType:
+    """Return the dtype that all lists of items share."""
+    types: dict[str, pl.DataType] = {}
     for ours, (argument, name) in columns.items():
-        dtype = schema[ours]
-        if argument == "by":
-            continue
-        if not isinstance(dtype, (pl.List, pl.Array)):
-            advice = "; split texts before the call, with str.split" if dtype == pl.String else ""
-            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advice}")
-        inner: Any = dtype.inner
+        dtype, inner = schema[ours], getattr(schema[ours], "inner", pl.Null())
+        if argument != "by" and not isinstance(dtype, pl.List):
+            advised = "; split texts before the call, with str.split" if dtype == pl.String else ""
+            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advised}")
         if argument in ("scores", "gain") and not (inner.is_numeric() or inner == pl.Null):
             raise TypeError(f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
         if argument in ("truth", "ranked") and inner != pl.Null:  # Null: all lists are empty.
-            items[name] = inner
-    (first, dtype), *others = items.items() if items else [("", pl.String())]
-    for name, other in others:
-        if other != dtype:
+            types[name] = inner
+    first = next(iter(types), "")
+    for name, dtype in types.items():
+        if dtype != types[first]:
             raise TypeError(
-                f"{shown(first)} holds lists of {type_of(dtype)}, and {shown(name)} of {type_of(other)}: cast one of "
-                "them to the type of the other, or no item is ever found; lists of labels and of their scores need "
-                f"frame.explode({shown(first)}, {shown(name)})"
+                f"{shown(first)} holds lists of {type_of(types[first])}, and {shown(name)} of {type_of(dtype)}: cast "
+                "one of them to the type of the other, or no item is ever found; lists of labels and of their scores "
+                f"need frame.explode({shown(first)}, {shown(name)})"
             )
-    arrays = [ours for ours in columns if isinstance(schema[ours], pl.Array)]
-    data = data.with_columns(pl.col(arrays).arr.to_list()) if arrays else data
-    return data.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(dtype)))
+    return types.get(first, pl.String())
 
 
 def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> None:
     """Raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
-    lists = {ours: (argument, name) for ours, (argument, name) in columns.items() if argument != "by"}
-    for ours, (argument, name) in lists.items():
-        column = f"{argument} column {shown(name)}"
-        if missing := data[ours].null_count():
+    keys = data.select("^by[0-9]+$")
+    for ours, (argument, name) in columns.items():
+        if argument == "by":
+            continue
+        lists, column = data[ours], f"{argument} column {shown(name)}"
+        if missing := lists.null_count():
             raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
-        nulls = 0 if argument == "scores" else data[ours].explode(empty_as_null=False, keep_nulls=False).null_count()
-        if nulls:
+        nulls = lists.explode(empty_as_null=False, keep_nulls=False).null_count()
+        if nulls and argument != "scores":
             raise ValueError(
                 f"{column} has {pluralize(nulls, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
             )
         items = "truth" if argument == "gain" else ours.replace("scores", "ranked")
-        if other := int((data[ours].list.len() != data[items].list.len()).sum()):
+        if other := int((lists.list.len() != data[items].list.len()).sum()):
             raise ValueError(
                 f"{column} has lists of other lengths than {shown(columns[items][1])} in "
                 f"{pluralize(other, 'row', 'rows')}: one number for each item"
             )
-    keys = data.select("^by[0-9]+$")
+        if argument == "ranked" and not repeats and (twice := lists.list.n_unique() < lists.list.len()).any():
+            first = lists.filter(twice).head(1).explode(empty_as_null=False, keep_nulls=False)
+            raise ValueError(
+                f"{column} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
+                f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
+                "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
+            )
     if (again := keys.is_duplicated()).any():
         raise ValueError(
             f"by names {_key(keys.filter(again))} in more than one row, and their lists would be one ranking: name "
             "another column, too, such as the visit"
         )
-    for ours, (argument, name) in lists.items():
-        ranked = data[ours]
-        if argument == "ranked" and not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
-            first = ranked.filter(twice).head(1).explode(empty_as_null=False, keep_nulls=False)
-            raise ValueError(
-                f"ranked column {shown(name)} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
-                f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
-                "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
-            )
 
 
 def _key(keys: pl.DataFrame) -> str:
@@ -203,14 +198,12 @@ def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.
     table = pl.concat(parts, how="vertical_relaxed")
     table = table.sort("row", maintain_order=True) if len(parts) > 1 else table
     ranked, item, score = pl.col("ranked"), pl.col("item"), -1 - pl.col("place")
-    # Items once, the relevant ones that are not in the ranked list at the end.
-    once = ranked.list.concat("truth").list.unique(maintain_order=True)
-    length, distinct = ranked.list.len(), ranked.list.n_unique()
     if duplicates == "drop" and not has_scores:
-        length = distinct
-    elif duplicates != "raise":
-        once = ranked.list.concat(once.list.slice(distinct))
-    table = table.with_columns(item=once, length=length.cast(pl.Int64))
+        table = table.with_columns(ranked.list.unique(maintain_order=True))
+    # The relevant items that are not in the ranked list come behind it.
+    once = ranked.list.concat("truth").list.unique(maintain_order=True)
+    items = ranked.list.concat(once.list.slice(ranked.list.n_unique())) if duplicates != "raise" else once
+    table = table.with_columns(item=items, length=ranked.list.len().cast(pl.Int64))
     table = table.with_columns(place=pl.int_ranges(item.list.len().cast(pl.Int64)))
     # If both lists are empty, the result has one row without an item.
     table = table.drop("ranked").explode("item", "place", empty_as_null=True, keep_nulls=False)
