@@ -152,7 +152,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     truth, labels, counts = others["truth"], data["truth"], data["count"] if "count" in others else None
     if counts is not None:
         weights.check_counts(others["count"], counts)
-    values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "", counts)
+    values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "")
     if positive is not None:
         values.check_occurs(truth, labels, positive, selection.kind.categories(truth))
     if request.predicted:
@@ -164,7 +164,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
                 values.check_shared(name, data[role], truth, labels, categories)
     else:
         for role, name in scores.items():
-            values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "", counts)
+            values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "")
         if len(scores) > 1 and len({schema[role] for role in scores}) > 1:
             values.check_common_type(list(scores.values()), data.select(scores.keys()))
     if "cluster" in others and (missing := data["cluster"].null_count()):

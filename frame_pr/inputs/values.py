@@ -176,18 +176,14 @@ def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object
     return None if has_no_label else positive
 
 
-def check_labels(
-    argument: str, name: str, labels: pl.Series, positive: object, advice: str, counts: pl.Series | None = None
-) -> None:
+def check_labels(argument: str, name: str, labels: pl.Series, positive: object, advice: str) -> None:
     """Check that no label is missing, and that there are at most two if no label is named positive.
 
-    `advice`: what to do about missing labels; if empty, they are valid. `counts`: how many rows each label stands for.
+    `advice`: what to do about missing labels; if empty, they are valid.
     """
-    if labels.dtype.is_float():
-        labels = labels.fill_nan(None)
-    if advice and labels.null_count():
-        missing = _count_rows(labels.is_null(), counts)
-        of_all = pluralize(_count_rows(pl.repeat(True, len(labels), eager=True), counts), "value", "values")
+    labels = labels.fill_nan(None) if labels.dtype.is_float() else labels
+    if advice and (missing := labels.null_count()):
+        of_all = pluralize(len(labels), "value", "values")
         raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values, advice = labels.unique().sort(), "name its positive label, positive=..."
@@ -223,18 +219,15 @@ def check_shared(
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
     predicted, actual = _possible_labels(predictions, categories[name]), _possible_labels(truths, categories[truth])
     both = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
-    shares_values = both.is_duplicated().any() and (_fractional(actual) or not _fractional(predicted))
+    # Probabilities of a model may be 0 or 1, too.
+    are_probabilities, are_fractions = (x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual))
+    shares_values = both.is_duplicated().any() and (are_fractions or not are_probabilities)
     if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
             f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
             f"{examples(predicted.sort())}, and the truth {examples(actual.sort())}; probabilities are a score, with "
             "threshold=..."
         )
-
-
-def _fractional(labels: pl.Series) -> bool:
-    """Return whether a number is not whole."""
-    return labels.dtype.is_float() and bool((labels % 1 != 0).any())
 
 
 def _possible_labels(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
@@ -254,16 +247,14 @@ def _holds(labels: pl.Series, positive: object) -> bool:
     return bool(labels.alias("label").to_frame().select((pl.col("label") == label).any()).item())
 
 
-def check_score(name: str, score: pl.Series, advice: str, counts: pl.Series | None = None) -> None:
+def check_score(name: str, score: pl.Series, advice: str) -> None:
     """Check that no score is missing, and that scores have at most 63 bits.
 
-    `advice`: what to do about missing scores; if empty, they are valid. `counts`: how many rows each score stands for.
+    `advice`: what to do about missing scores; if empty, they are valid.
     """
-    if advice and count_missing(score):
-        null = _count_rows(score.is_null(), counts)
-        nan = _count_rows(score.is_nan() & score.is_not_null(), counts) if score.dtype.is_float() else 0
-        missing, kinds = null + nan, f" ({null} null, {nan} NaN)" if nan else ""
-        values = pluralize(_count_rows(pl.repeat(True, len(score), eager=True), counts), "value", "values")
+    if advice and (missing := count_missing(score)):
+        null, values = score.null_count(), pluralize(len(score), "value", "values")
+        kinds = f" ({null} null, {missing - null} NaN)" if missing > null else ""
         raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.to_physical() if score.dtype == pl.Decimal else score
@@ -287,11 +278,6 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
                 "together, does not hold: cast the scores to one type, or give them one at a time"
             )
         check_score(name, cast, "")
-
-
-def _count_rows(mask: pl.Series, counts: pl.Series | None) -> int:
-    """Sum the counts where a mask is true; count these rows if there are no counts or if the sum is 0."""
-    return int(mask.sum()) if counts is None else int(counts.filter(mask).cast(pl.Int128).sum()) or int(mask.sum())
 
 
 def count_missing(values: pl.Series) -> int:
