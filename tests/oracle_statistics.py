@@ -300,9 +300,13 @@ def random_frame(draw):
     systems = ["s0"] if draw.random() < 0.7 else ["s0", "s1"]
     scores = draw.choice([range(1, 4), range(1, 7), range(50)])
     names, data, missing = range(draw.randint(1, 7)), [], draw.choice([0, 0, 0.1, 0.5])
+    # Half of the frames have large groups only, whose mean has a standard error.
+    kinds, sizes = ["any", "any", "any", "perfect", "no row", "negatives", "no positive"], [1, 2, 4, 8, 14]
+    if draw.random() < 0.5:
+        kinds, sizes = kinds[:4], [14, 20]
     for name in names:
-        kind = draw.choice(["any", "any", "any", "no row", "negatives", "no positive", "perfect"])
-        for _ in range(draw.choice([1, 2, 4, 8, 14])):
+        kind = draw.choice(kinds)
+        for _ in range(draw.choice(sizes)):
             truth = draw.random() < 0.4 and kind != "no positive"
             row = {"q": name, "half": name % 2, "t": truth, "user": draw.randrange(4), "n": draw.randint(1, 3)}
             for system in systems:
