@@ -175,7 +175,7 @@ def metrics_of(
     columns = named if means is None else means.columns(named)
     request = request_for(columns.values(), request, averages=means is not None)
     if backend:
-        return backend.evaluate(request.in_parts(), named, means, filled)
+        return backend.evaluate(request, named, means, filled)
     return on_rows(frame, request, partial(evaluate_request, named=named, means=means, undefined=filled))
 
 
@@ -259,7 +259,7 @@ def with_metrics(
     new_prefix, filled = check_text("prefix", prefix), filling("undefined", undefined)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
-        return backend.with_metrics(request.in_parts(), named, new_prefix, filled)
+        return backend.with_metrics(request, named, new_prefix, filled)
     append = partial(append_metrics, named=named, prefix=new_prefix, undefined=filled)
     return on_rows(frame, request, append, carry=True)
 

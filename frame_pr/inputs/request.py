@@ -68,6 +68,8 @@ class Request:
     """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored."""
     use: Use | None = None
     """How the call uses the scores; None: no warnings about their values."""
+    is_part: bool = False
+    """Whether the frame is a part of the caller's: then another part may have the positive label."""
     numbers_read: Set[str] = frozenset(TOTALS)
     """The numbers of a group that results depend on, among those that the caller may pass."""
 
@@ -168,11 +170,8 @@ class Request:
         return replace(self, policies=policies)
 
     def in_parts(self) -> Request:
-        """Return the request of a part of the frame.
-
-        Values of a part may look like a mistake although those of the frame do not.
-        """
-        return replace(self, use=None)
+        """Return the request of a part of the frame: warnings about values are for a whole frame."""
+        return replace(self, use=None, is_part=True)
 
     def with_totals(self, totals: Mapping[str, Any]) -> Request:
         """Return the request with these known totals, and no others."""

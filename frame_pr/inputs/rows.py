@@ -157,7 +157,7 @@ def rows_of(
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order. `all_groups`: the groups of frames that give known totals are there, too.
-    `starts`: a frame of the columns of `by` and those of `blocks.START`.
+    `starts`: a frame of the keys as `OutputFrame.restored` names them, and of the columns of `blocks.START`.
     """
     selection = selected(frame, request, carry=carry)
     expressions = validate(selection, request)
@@ -184,6 +184,7 @@ def rows_of(
         of_classes = class_weights(class_counts(rows, has_counts="count" in others, drops=drops), share)
         rows = with_class_weights(rows, of_classes, drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
+    keys_of_starts = {f"key{i}": key for i, key in enumerate(keys)}
     ranked = Rows(
         frame=rows,
         height=data.height * len(scores),
@@ -200,7 +201,7 @@ def rows_of(
         has_counts="count" in others,
         gains=gains,
         totals=[per_group(name, weights.dtype) for name in request.totals_read],
-        starts=None if starts is None else groups.look_up(starts.lazy().rename(role_of)),
+        starts=None if starts is None else groups.look_up(starts.lazy().rename(keys_of_starts)),
         groups=None if keys else len(scores),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()

@@ -153,7 +153,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     if counts is not None:
         weights.check_counts(others["count"], counts)
     values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "")
-    if positive is not None:
+    if positive is not None and not request.is_part:
         values.check_occurs(truth, labels, positive, selection.kind.categories(truth))
     if request.predicted:
         for role, name in scores.items():

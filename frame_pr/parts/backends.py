@@ -18,8 +18,8 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
-from frame_pr.parts.part_query import Part, PartQuery, places
-from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, refuse_whole_group
+from frame_pr.parts.part_query import Part, PartQuery, with_names
+from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_numbering, refuse_whole_group
 
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
@@ -39,7 +39,7 @@ class Distributed(Backend[Any]):
 
     @abstractmethod
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return these columns without rows, named by their places, with the dtypes of the parts."""
+        """Return these columns without rows, with the dtypes of the parts."""
 
     @abstractmethod
     def map_parts(self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True) -> Any:
@@ -49,7 +49,7 @@ class Distributed(Backend[Any]):
         """
 
     @abstractmethod
-    def union(self, groups: Any, others: pl.DataFrame, keys: Sequence[str]) -> Any:
+    def union(self, groups: Any, others: pl.DataFrame) -> Any:
         """Combine a result of the backend with other groups; a column `OTHER` tells them apart."""
 
     @abstractmethod
@@ -77,14 +77,14 @@ class Distributed(Backend[Any]):
             return groups
         others = query.of_groups(empty, all_groups=True)
         keys = [name for name in others.columns if name not in query.named]
-        columns, both = [*keys, OTHER, *query.named], type(self)(self.union(groups, others, keys))
-        return both.map_parts(columns, keys, partial(_prefer_rows, columns=columns, keys=len(keys)))
+        both = type(self)(self.union(groups, others))
+        return both.map_parts([*keys, OTHER, *query.named], keys, partial(_prefer_rows, keys=keys))
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
         query = self.query_of(request, {}, None)
-        policies: Any = {**request.policies, "count": "count"}
-        tallies = replace(query, request=replace(request, positive=None, policies=policies))
+        policies: Any = {**query.request.policies, "count": "count"}
+        tallies = replace(query, request=replace(query.request, policies=policies))
         # Edges are the same in all parts.
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         parts = self.map_parts(query.columns(), query.by, partial(query.of_equal_rows, bins=edges), shuffled=False)
@@ -98,45 +98,58 @@ class Distributed(Backend[Any]):
                 "orders the rows, tie_break=..."
             )
         refuse_repeats(request.distinct)
-        for argument, items in request.arguments.items():
-            for item in items:
-                if isinstance(item, pl.Expr):
-                    raise TypeError(
-                        f"{argument} takes names of columns where the frame is in parts, got {shown(item)}: add it "
-                        "to the frame as a column before the call, and give its name"
-                    )
-            self.refuse_missing(items, argument)
-        policies: Any = dict(request.policies)
-        for name, total in {**request.totals, "prevalence": request.prevalence}.items():
-            if kind := find_kind(total):
-                policies[name] = kind.read(kind.columns).collect()
-            elif backend := backend_class(total):
+        names = {argument: self.names_of(argument, items) for argument, items in request.arguments.items()}
+        request = with_names(request.in_parts(), names)
+        frames: Any = {}
+        for name, total in request.frames.items():
+            if (kind := find_kind(total)) is None:
+                backend: Any = backend_class(total)
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
                 )
-        return PartQuery(replace(request, policies=policies), named, undefined)
+            frames[name] = kind.read(kind.columns).collect()
+        return PartQuery(replace(request, policies=request.policies | frames), named, undefined)
 
-    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Check that every column that an argument names exists, once."""
+    def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
+        """Return the names of columns as text. Each column that an argument names must exist once."""
+        for column in columns:
+            if isinstance(column, pl.Expr):
+                raise TypeError(
+                    f"{argument} takes names of columns where the frame is in parts, got {shown(column)}: add it "
+                    "to the frame as a column before the call, and give its name"
+                )
         refuse_missing(columns, self.columns(), argument=argument)
         names = [str(name) for name in self.columns()]
         for column in columns:
             if names.count(str(column)) > 1:
                 raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
+        return [str(column) for column in columns]
 
 
 class Shuffled(Distributed):
     """A distributed frame whose backend moves rows between processes: what Spark and Dask have in common."""
 
     @abstractmethod
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
-        """Return the frame with the columns that the function computes for each part appended."""
+    def partitions(self) -> int:
+        """Return the number of parts after a shuffle."""
 
     @abstractmethod
-    def in_ranges(self, query: PartQuery) -> AbstractContextManager[OverRanges]:
-        """Split the scores into ranges, and yield what applies a function to parts of whole ranges.
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> Any:
+        """Return the frame with the columns that the function computes for each part appended.
 
-        The rows are the same each time, also if the source of the frame is random.
+        Keys, the first columns, are shuffled as in `map_parts`. None: the parts stay as they are.
+        """
+
+    @abstractmethod
+    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
+        """Apply a function to these columns of each part, and concatenate the results."""
+
+    @abstractmethod
+    def in_ranges(self, columns: Sequence[str], number: Part) -> AbstractContextManager[OverRanges]:
+        """Shuffle these columns by the range of scores that a function gives each row, and add the column `RANGE`.
+
+        Yields what applies a function to the new parts. The rows are the same each time, also if the source of the
+        frame is random.
         """
 
     @abstractmethod
@@ -150,9 +163,10 @@ class Shuffled(Distributed):
         refuse_whole_group(query)
         results = []
         for system in query.systems():
-            with self.in_ranges(system) as over_ranges:
+            number = range_numbering(system, self.collected(system.scores, _sample_rows), self.partitions())
+            with self.in_ranges(system.columns(), number) as over_ranges:
                 if query.request.positive is not None:
-                    query.refuse_label(over_ranges(system.labels_of))
+                    query.refuse_label([over_ranges(system.labels_of)])
                 results.append(evaluate_ranges(system, self.empty(system.columns()), over_ranges))
         return self.from_polars(query.joined(results))
 
@@ -163,23 +177,17 @@ class Shuffled(Distributed):
         return self.append_columns(query.columns(), query.by, partial(query.of_rows, prefix=prefix))
 
 
-def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
-    """Sample rows of a part."""
+def _sample_rows(part: pl.DataFrame) -> pl.DataFrame:
     return part.sample(min(_SAMPLE, part.height), seed=0)
 
 
-def _prefer_rows(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
+def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return one row per group: that of the rows of the frame if there is one."""
-    names = places(columns)
-    table = part.sort(names[keys]).unique(names[:keys], keep="first", maintain_order=True)
-    return table.rename(dict(zip(names, columns, strict=True))).drop(OTHER)
+    return part.sort(OTHER).unique(cs.by_name(*keys), keep="first", maintain_order=True).drop(OTHER)
 
 
 def _averaged(
     part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
 ) -> pl.DataFrame:
     """Return one row for each value of the keys, with the means of these metrics."""
-    # Name the metrics, but leave the keys named by their places: a key may be called like a metric.
-    metrics = {str(len(keys) + i): name for i, name in enumerate(names)}
-    result = means_of(part.rename(metrics).lazy(), places(keys), names, undefinable, means).collect()
-    return result.rename(dict(zip(places(keys), keys, strict=True)))
+    return means_of(part.lazy(), keys, names, undefinable, means).collect()

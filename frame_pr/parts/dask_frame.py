@@ -12,9 +12,10 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arrow import from_pandas
-from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
-from frame_pr.parts.part_query import Part, PartQuery, in_part, places
-from frame_pr.parts.score_ranges import OverRanges, range_numbering, with_ranges
+from frame_pr.frames.columns import by_name
+from frame_pr.parts.backends import OTHER, Shuffled
+from frame_pr.parts.part_query import Part, in_part
+from frame_pr.parts.score_ranges import RANGE, OverRanges
 
 try:
     import dask
@@ -31,6 +32,8 @@ except ImportError as error:
 _PIECES = pd.DataFrame(
     {"partition": pd.Series(dtype="int64"), "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary()))}
 )
+
+_ROW = "row of the part"
 
 
 class DaskFrame(Shuffled):
@@ -65,25 +68,35 @@ class DaskFrame(Shuffled):
             frame = _shuffled(frame, len(keys), _hashes)
         return frame.map_partitions(partial(_apply, function, keys, frame._meta), meta=meta)
 
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         used = self._labels(columns)
         # The shuffle needs the used columns first. They return to their places after it.
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
-        frame = _shuffled(frame, len(keys), _hashes)
+        if keys is not None:
+            frame = _shuffled(frame, len(keys), _hashes)
         append = partial(_append, function, used, self.columns())
         return frame.map_partitions(append, meta=append(self.frame._meta))
 
-    @contextmanager
-    def in_ranges(self, query: PartQuery) -> Iterator[OverRanges]:
-        """Shuffle by ranges of scores."""
-        frame, empty = self._select(query.columns()), self.empty(query.columns())
-        sample = _collected(self._select(query.scores), sample_rows, empty.select(pl.col(query.score).alias("0")))
-        number = range_numbering(query, sample, frame.npartitions)
-        ranged = _shuffled(frame, empty.width, number).persist()
-        yield lambda function: _collected(ranged, partial(with_ranges, number=number, function=function), empty)
+    def partitions(self) -> int:
+        """Return the number of parts after a shuffle."""
+        return int(self.frame.npartitions)
 
-    def union(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
+    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
+        """Apply a function to each part, and concatenate the results."""
+        frame, apply = self._select(columns), dask.delayed(_on_polars)
+        results = dask.compute(*(apply(function, frame._meta, part) for part in frame.to_delayed()))
+        tables: list[pl.DataFrame] = [function(self.empty(columns)), *results]
+        return pl.concat(tables)
+
+    @contextmanager
+    def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
+        """Shuffle by ranges of scores."""
+        ranged = DaskFrame(self._select(columns)).append_columns(columns, None, number)
+        ranged = _shuffled(ranged[[RANGE, *self._labels(columns)]], 1, pl.DataFrame.clone).persist()
+        yield partial(DaskFrame(ranged).collected, [*columns, RANGE])
+
+    def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Concatenate both."""
         rows = others.to_pandas().set_axis(groups.columns, axis=1).astype(groups._meta.dtypes.to_dict())
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
@@ -108,14 +121,6 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
     pieces = frame.map_partitions(split, meta=_PIECES)
     pieces = pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
     return pieces.map_partitions(partial(_joined, meta=meta), meta=meta).clear_divisions()
-
-
-def _collected(frame: DataFrame, function: Part, empty: pl.DataFrame) -> pl.DataFrame:
-    """Apply a function to each part and concatenate the results."""
-    apply = dask.delayed(_on_polars)
-    results = dask.compute(*(apply(function, frame._meta, part) for part in frame.to_delayed()))
-    tables: list[pl.DataFrame] = [function(empty), *results]
-    return pl.concat(tables)
 
 
 # functions that run on each part --------------------------------------------------------------------------------------
@@ -173,10 +178,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _to_polars(part: pd.DataFrame) -> pl.DataFrame:
-    """Convert a part to polars, with its columns named by their places."""
-    frame = from_pandas(part, list(part.columns))
-    frame.columns = places(frame.columns)
-    return frame
+    return from_pandas(part, list(part.columns))
 
 
 def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.DataFrame:
@@ -197,10 +199,9 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
         return new
-    own, names = part.iloc[:, : len(keys)], places(keys)
-    first = _to_polars(own).with_row_index("row").unique(names, keep="first")
-    named = result.select(cs.by_name(key).alias(place) for key, place in zip(keys, names, strict=True))
-    rows = named.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")["row"]
+    own, columns = part.iloc[:, : len(keys)], [by_name(key) for key in keys]
+    first = _to_polars(own).with_row_index(_ROW).unique(columns, keep="first")
+    rows = result.select(columns).join(first, on=columns, how="left", nulls_equal=True, maintain_order="left")[_ROW]
     return pd.concat([own.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
 
 

@@ -27,13 +27,13 @@ from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import OTHER, Distributed
-from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
+from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_whole_group
 
 _BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
-_PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
+_ROW, _PART = "number of the row", "number of the part"  # No column has these names.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
 
@@ -86,11 +86,11 @@ class DiskFrame(Distributed):
 
     def columns(self) -> list[str]:
         """Return the names of its columns."""
-        return self._with_expressions(self.frame).collect_schema().names()
+        return list(dict.fromkeys([*self.frame.collect_schema(), *self.expressions]))
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return these columns without rows."""
-        return in_places(self._with_expressions(self.frame), columns).collect_schema().to_frame()
+        return self._select(self.frame, columns).collect_schema().to_frame()
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
         """Compute metrics per group, sorted. Columns of the request may be expressions."""
@@ -127,7 +127,7 @@ class DiskFrame(Distributed):
         """Apply the function to each part. If not `shuffled`, equal rows are in one part."""
         return self._map(columns, keys if shuffled else columns, function)
 
-    def union(self, groups: pl.DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    def union(self, groups: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
         """Concatenate both."""
         return pl.concat([groups.with_columns(**{OTHER: False}), others.with_columns(**{OTHER: True})])
 
@@ -151,7 +151,7 @@ class DiskFrame(Distributed):
                     print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
                 parts, tables = [frame], []
                 if keys:
-                    parts = _write_parts(frame, pl.struct(places(keys)).hash() % partitions, folder)
+                    parts = _write_parts(frame, pl.struct(map(by_name, keys)).hash() % partitions, folder)
                 _refuse_label(parts, query)
                 for number, part in enumerate(parts, 1):
                     if self.progress:
@@ -165,9 +165,9 @@ class DiskFrame(Distributed):
 
     @contextmanager
     def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
-        """Yield these columns, named by their places. Write a stream to files first, only the columns that it needs."""
+        """Yield these columns. Write a stream to files first, only the columns that it needs."""
         if self.access is None:
-            yield in_places(self._with_expressions(self.frame), columns)
+            yield self._select(self.frame, columns)
             return
         names = needed(self.frame, [self.expressions.get(column, by_name(column)) for column in columns])
         batches = self.access.batches(self.access.project(self.stream, names))
@@ -175,35 +175,32 @@ class DiskFrame(Distributed):
             file = folder / "rows.arrow"
             if not _write_stream(batches, file, type(self.stream).__name__):
                 refuse_no_rows(self.stream)
-            yield in_places(self._with_expressions(pl.scan_ipc(file)), columns)
+            yield self._select(pl.scan_ipc(file), columns)
 
-    def _with_expressions(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        return frame.with_columns(column.alias(name) for name, column in self.expressions.items())
+    def _select(self, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+        added = [column.alias(name) for name, column in self.expressions.items()]
+        return frame.with_columns(added).select(map(by_name, columns))
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
         """Return the frame with the expressions of the request as columns, and the request with their names."""
         if not any(isinstance(column, pl.Expr) for column in request.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
-
-        def named(argument: str, items: Sequence[Any], *, several: bool = True) -> list[str]:
-            self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
+        names: dict[str, list[str]] = {}
+        # Names of keys and scores are in the result, so they come first.
+        for argument, items in sorted(request.arguments.items(), key=lambda item: item[0] not in ("by", "score")):
+            self.names_of(argument, [item for item in items if not isinstance(item, pl.Expr)])
             pairs = expanded(self.frame, argument, items)
+            several = argument == "by" or (argument == "score" and request.several)
             if len(pairs) != 1 and not several:
                 raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
             # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-            names = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
-            for name, own in names.items():
-                if not columns.setdefault(name, pairs[own]).meta.eq(pairs[own]):
+            own = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
+            for name, source in own.items():
+                if not columns.setdefault(name, pairs[source]).meta.eq(pairs[source]):
                     raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
-            return list(names)
-
-        # Names of keys and scores are in the result, so they come first.
-        keys, scores = named("by", request.keys), named("score", request.scores, several=request.several)
-        single = {argument: named(argument, [column], several=False)[0] for argument, column in request.single.items()}
-        options: Any = {argument: name for argument, name in single.items() if argument in request.policies}
-        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=request.policies | options)
-        return replace(self, expressions=columns), request
+            names[argument] = list(own)
+        return replace(self, expressions=columns), with_names(request, names)
 
 
 def _write_stream(batches: Any, file: Path, kind: str) -> int:
@@ -226,32 +223,26 @@ def _write_stream(batches: Any, file: Path, kind: str) -> int:
 
 def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> None:
     """Raise if no part has the positive label. Read only the truth, up to the first part that has the label."""
-    if query is None or query.request.positive is None:
-        return
-    tables: list[pl.DataFrame] = []
-    for part in parts:
-        tables.append(query.labels_of(part).collect(engine="streaming"))
-        if tables[-1]["hits"].item():
-            return
-    query.refuse_label(pl.concat(tables))
+    if query is not None and query.request.positive is not None:
+        query.refuse_label(query.labels_of(part).collect(engine="streaming") for part in parts)
 
 
 def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
     """Compute one row per group of a frame whose groups are too large for a part: split each into ranges of scores."""
     refuse_whole_group(query)
-    results, columns = [], query.columns()
+    results = []
     for system in query.systems():
-        part = in_places(frame, [str(columns.index(column)) for column in system.columns()])
-        sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
-        sampled = sample.drop("row").collect(engine="streaming")
+        part, score = frame.select(map(by_name, system.columns())), system.scores[0]
+        sample = part.with_row_index(_ROW).filter(pl.col(_ROW) % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
+        sampled = sample.drop(_ROW).collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
         unseen_share = sampled.filter(sampled.is_unique()).height / sampled.height
         if unseen_share * rows <= most and (result := _by_equal_rows(system, part)) is not None:
             results.append(result)
             continue
-        edges = range_edges(sampled[system.score], math.ceil(1.2 * rows / max(1, most)))
+        edges = range_edges(sampled[score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
-            ranged = part.with_columns(range_of(system.score, edges, ascending=query.request.ascending))
+            ranged = part.with_columns(range_of(score, edges, ascending=query.request.ascending))
             parts = _write_parts(ranged, pl.col(RANGE), Path(below))
 
             def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
@@ -265,13 +256,9 @@ def _by_equal_rows(query: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
     """Aggregate equal rows first, and compute one row per group; None if that is impossible."""
     if (counting := query.counting()) is None:
         return None
-    named = dict(zip(places(query.columns()), query.columns(), strict=True))
-    tally = part.group_by(list(named)).agg(number=pl.len().cast(pl.Int64))
-    tally = tally.rename({**named, "number": str(counting.request.policies["count"])})
-    table = in_places(tally, counting.columns()).collect(engine="streaming")
+    equal, count = list(map(by_name, query.columns())), str(counting.request.policies["count"])
+    table = part.group_by(equal).agg(pl.len().cast(pl.Int64).alias(count)).collect(engine="streaming")
     try:
-        if not query.by:  # Otherwise another part may have the label.
-            _refuse_label([table.lazy()], counting)
         return counting.of_groups(table)
     except ValueError:
         return None  # Let the errors be about the rows themselves.
@@ -280,8 +267,8 @@ def _by_equal_rows(query: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
 def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write the rows with each value of `part` into a file, and return the frames that read the files."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
-    parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
-    sink(frame, parts, folder)
+    parts = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
+    sink(frame.with_columns(part.alias(_PART)), parts, folder)
     return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 

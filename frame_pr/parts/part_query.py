@@ -1,23 +1,17 @@
-"""A call on a frame in parts, and how one part answers it.
-
-The columns of a part are named by their places, "0" and so on, so that no name of ours collides with the caller's. The
-request of a part reads them under the caller's names, which errors and results use.
-"""
+"""A call on a frame in parts, and how one part answers it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
+from frame_pr.frames.columns import by_name
 from frame_pr.functions.evaluation import append_metrics, evaluate_request
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.values import check_occurs, is_positive
 from frame_pr.metrics.means import Means
 
@@ -46,19 +40,9 @@ class PartQuery:
         return [str(key) for key in self.request.keys]
 
     @property
-    def keys(self) -> list[str]:
-        """Return the keys by their names in a part."""
-        return places(self.by)
-
-    @property
     def scores(self) -> list[str]:
         """Return the scores; the systems, if there are several."""
         return [str(score) for score in self.request.scores]
-
-    @property
-    def score(self) -> str:
-        """Return the first score by its name in a part."""
-        return str(self.columns().index(self.scores[0]))
 
     def columns(self) -> list[str]:
         """Return the columns that the call reads, which are those of a part: the keys first, each column once."""
@@ -93,86 +77,47 @@ class PartQuery:
 
     def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
         """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
-        return evaluate_request(
-            self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups
-        )
+        return evaluate_request(part, self.request, self.named, means, self.undefined, all_groups=all_groups)
 
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
         """Compute the new columns for each row of the part, in its order."""
-        # Use the names of metrics, which no column of a part has.
-        metrics = {name: name for name in self.names}
-        rows = append_metrics(self._labelled(part), self._placed, metrics, "", self.undefined)
-        return rows.select(pl.col(metric).alias(prefix + name) for name, metric in self.named.items())
+        rows = append_metrics(part, self.request, self.named, prefix, self.undefined)
+        return rows[[prefix + name for name in self.named]]
 
     def of_equal_rows(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
-        """Aggregate equal rows of the part. With a positive label, the truth becomes Boolean."""
-        return tallied(self._labelled(part), self._placed, bins)
-
-    def rows_of(
-        self,
-        part: pl.DataFrame,
-        keys: Sequence[str],
-        totals: dict[str, Any],
-        starts: pl.DataFrame | None = None,
-    ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
-        """Return the canonical rows of the part, grouped by these columns, with these known totals."""
-        request = replace(self._placed, keys=list(keys)).with_totals(totals)
-        return rows_of(self._labelled(part), request, starts=starts)
+        """Aggregate equal rows of the part."""
+        return tallied(part, self.request, bins)
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals on which results depend and that are columns of the rows."""
-        return {name: total for name, total in self._placed.totals_read.items() if isinstance(total, pl.Expr)}
+        return {name: total for name, total in self.request.totals_read.items() if isinstance(total, str)}
 
     def labels_of(self, part: pl.DataFrame | pl.LazyFrame) -> Any:
         """Count the rows of a part that have the positive label, and return some of the labels."""
-        truth, schema = str(len(self.by)), part.collect_schema()
-        return part.select(hits=self._truth(schema).sum(), labels=pl.col(truth).unique().head(_LABELS).implode())
+        truth = str(self.request.truth)
+        hits = is_positive(truth, truth, part.collect_schema()[truth], self.request.positive)
+        return part.select(hits=hits.sum(), labels=by_name(truth).unique().head(_LABELS).implode())
 
-    def refuse_label(self, labels: pl.DataFrame) -> None:
-        """Check that some part of the frame has the positive label. `labels`: those of its parts."""
-        if not labels["hits"].sum():
-            present = labels["labels"].explode(empty_as_null=False).unique()
-            check_occurs(str(self.request.truth), present, self.request.positive)
-
-    @cached_property
-    def _placed(self) -> Request:
-        """Return the request of a part, whose truth is Boolean."""
-        request = self.request
-        placed: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
-        options: Any = {
-            option: placed[str(column)] for option, column in request.single.items() if option in request.policies
-        }
-        return replace(
-            request,
-            truth=placed[str(request.truth)],
-            scores=[placed[score] for score in self.scores],
-            other_systems=[placed[str(score)] for score in request.other_systems],
-            keys=[placed[key] for key in self.by],
-            policies=request.policies | options,
-            positive=None,
-        )
-
-    def _truth(self, schema: pl.Schema) -> pl.Expr:
-        """Return the truth of a part, as Boolean if there is a positive label."""
-        truth, positive = str(len(self.by)), self.request.positive
-        column = pl.col(truth).fill_nan(None) if schema[truth].is_float() else pl.col(truth)
-        if positive is None:
-            return column if schema[truth] == pl.Boolean else column != 0
-        return is_positive(truth, str(self.request.truth), schema[truth], positive)
-
-    def _labelled(self, part: pl.DataFrame) -> pl.DataFrame:
-        """Return a part with Boolean labels: only a whole frame must have the positive label."""
-        return part if self.request.positive is None else part.with_columns(self._truth(part.schema))
+    def refuse_label(self, labels: Iterable[pl.DataFrame]) -> None:
+        """Check that some part of the frame has the positive label. `labels`: those of its parts, up to the first."""
+        present = []
+        for table in labels:
+            if table["hits"].sum():
+                return
+            present.append(table["labels"].explode(empty_as_null=False))
+        check_occurs(str(self.request.truth), pl.concat(present).unique(), self.request.positive)
 
 
-def places(columns: Sequence[object]) -> list[str]:
-    """Return the names that these columns have in a part."""
-    return [str(place) for place in range(len(columns))]
-
-
-def in_places(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
-    """Select these columns and name them by their places."""
-    return frame.select(cs.by_name(column).alias(place) for column, place in zip(columns, places(columns), strict=True))
+def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
+    """Return a request with these names of columns, by argument."""
+    options: Any = {argument: given[0] for argument, given in names.items() if argument in request.policies}
+    return replace(
+        request,
+        keys=names["by"],
+        truth=names["truth"][0],
+        scores=names["score"],
+        policies=request.policies | options,
+    )
 
 
 def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:

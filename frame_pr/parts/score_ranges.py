@@ -14,8 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.columns import by_name
 from frame_pr.inputs.request import TOTALS
-from frame_pr.inputs.rows import Groups, number_groups
+from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_of
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
@@ -23,9 +24,11 @@ from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, p
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
-RANGE = "range"  # A column next to those of a part, which are named by their places.
-_SUM = "sum of "  # The prefix of columns next to the keys of a part.
-
+RANGE = "range of scores"
+"""The column of a part with the range of each row."""
+_RANGE_KEY = "key0"
+"""The same in tables with one row per range, which name all keys as `OutputFrame.restored` does."""
+_SUM = "sum of "  # The prefix of columns next to the keys of a table.
 
 OverRanges = Callable[[Part], pl.DataFrame]
 """Applies a function to parts that have a column `RANGE`, and concatenates the results."""
@@ -39,27 +42,22 @@ def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
 
 def range_of(score: str, edges: pl.Series, *, ascending: bool) -> pl.Expr:
     """Return the number of the range, 0 for the best scores; null if the score is missing."""
-    below = pl.col(score).map_batches(
+    below = by_name(score).map_batches(
         lambda scores: edges.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
     )
     number = below.cast(pl.Int64) if ascending else len(edges) - below.cast(pl.Int64)
     # NaN is a missing score, but polars orders it above infinity.
-    return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
+    return pl.when(by_name(score) <= float("inf")).then(number).alias(RANGE)
 
 
 def range_numbering(call: PartQuery, sample: pl.DataFrame, ranges: int) -> Part:
     """Return a function that computes the column `RANGE` of a part. `sample`: of the scores."""
     edges = range_edges(sample.to_series(), ranges)
-    return partial(_range_numbers, score=call.score, edges=edges, ascending=call.request.ascending)
+    return partial(_range_numbers, score=call.scores[0], edges=edges, ascending=call.request.ascending)
 
 
 def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
     return part.select(range_of(score, edges, ascending=ascending))
-
-
-def with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
-    """Apply a function to a part and its column `RANGE`."""
-    return function(part.hstack(number(part)))
 
 
 def refuse_whole_group(call: PartQuery) -> None:
@@ -80,7 +78,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
     `RANGE`. It is called two or three times.
     """
-    no_rows, _ = call.rows_of(empty, call.keys, {})
+    no_rows, _ = rows_of(empty, call.request.with_totals({}))
     plan = plan_for(no_rows, call.names, call.undefined)
     starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional)
     if starts.is_empty():
@@ -89,12 +87,25 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     if "interpolated_precision" in plan.columns:
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
-    return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
+    return result.select(**renamed(dict(zip(call.by, _keys(call), strict=True)) | {**call.named}))
+
+
+def _keys(call: PartQuery) -> list[str]:
+    """Return the names of the caller's keys in tables with one row per range."""
+    return [f"key{i}" for i, _ in enumerate(call.by, 1)]
+
+
+def _rows_of_ranges(
+    part: pl.DataFrame, call: PartQuery, totals: dict[str, Any], starts: pl.DataFrame | None = None
+) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
+    """Return the canonical rows of the part, grouped by their range and the keys, with these known totals."""
+    request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
+    return rows_of(part, request, starts=starts)
 
 
 def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
+    rows, output = _rows_of_ranges(part, call, call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
     table = counts.select("group", **{_SUM + name: name for name in TOTALS})
@@ -102,71 +113,66 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
-    return output.restore(table).collect()
+    return output.restored(table).collect()
 
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.DataFrame:
-    """Return the counts with which each range starts, without the largest precision below it."""
-    coder = _coding_of(counts, call.keys)
+    """Return the counts with which each range starts, without the largest precision below it, sorted."""
+    coder = _coding_of(counts, call)
     sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
-    totals = _known_totals(coder, call, pl.Float64() if fractional else pl.Int64())
+    dtype = pl.Float64() if fractional else pl.Int64()
+    totals = [_known_total(coder, call, name, dtype) for name in call.request.totals_read]
     groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()))
     groups = with_totals(groups.sort("group"), totals)
     groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
-    ranked = {count: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for count, total in sums.items()}
-    before = {count.before: (number.cum_sum() - number).over("group") for count, number in ranked.items()}
-    starts = coder.rows.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
-    return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
+    has_range = pl.col(_RANGE_KEY).is_not_null()
+    ranked = {count.before: pl.when(has_range).then(total).otherwise(0) for count, total in sums.items()}
+    before = {name: (number.cum_sum() - number).over("group") for name, number in ranked.items()}
+    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
+    starts = starts.join(groups, on="group", maintain_order="left")
+    return starts.select(_RANGE_KEY, *_keys(call), *START).collect()
 
 
-def _known_totals(coder: Groups, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
-    """Return the known totals of groups. The ranges have those that are columns of the rows."""
-    totals = call.request.totals_read
-    return [_known_total(coder.rows, coder, call, name, total, dtype) for name, total in totals.items()]
-
-
-def _known_total(
-    ranges: pl.LazyFrame, coder: Groups, call: PartQuery, name: str, total: Any, dtype: pl.DataType, typed: Any = None
-) -> pl.LazyFrame:
-    """Return a known total of each group, whose value is the name of a column of the ranges or a frame."""
+def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
+    """Return a known total of each group. The ranges have it if it is a column of the rows; otherwise it is a frame."""
+    total = call.request.totals[name]
     if isinstance(total, str):
-        return totals_in_rows(ranges, name, total, dtype, typed=typed)
-    table = totals_frame(total, name, dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema())
-    return totals_in_frame(table, coder.look_up, 1, dtype, typed)
+        return totals_in_rows(coder.rows, name, total, dtype)
+    keys = dict(zip(call.by, _keys(call), strict=True))
+    return totals_in_frame(totals_frame(total, name, keys, coder.rows.collect_schema()), coder.look_up, 1, dtype)
 
 
 def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
     """Return, for each range in the part, the largest precision at any of its thresholds."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts)
+    rows, output = _rows_of_ranges(part, call, {}, starts)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return output.restore(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
+    return output.restored(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Add the largest precision below each range to the starts."""
-    starts = starts.join(best, on=[*call.keys, RANGE], how="left", nulls_equal=True)
+    starts = starts.join(best, on=[_RANGE_KEY, *_keys(call)], how="left", nulls_equal=True, maintain_order="left")
     # A range of rows that do not count has no threshold.
     precision = pl.col(_SUM + "precision").fill_null(0.0)
-    later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True).over("group")
-    ranges = _coding_of(starts, call.keys).rows.sort("group", RANGE, nulls_last=True)
-    return ranges.with_columns(later_precision=later).select(*call.keys, RANGE, *START).collect()
+    later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True)
+    return starts.with_columns(later_precision=later.over(_keys(call)) if call.by else later)
 
 
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts)
+    rows, output = _rows_of_ranges(part, call, {}, starts)
     sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
-    return output.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
+    return output.restored(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
     """Compute the metrics of each group from the sums of its ranges."""
-    coder = _coding_of(sums, call.keys)
-    groups = per_group(coder.rows, plan.over_groups, None if call.keys else 1, _SUM)
+    coder = _coding_of(sums, call)
+    groups = per_group(coder.rows, plan.over_groups, None if call.by else 1, _SUM)
     table = finalize(groups, ["group"], plan)
-    return coder.restore(table).select(*call.keys, *plan.metrics).collect()
+    return coder.restore(table).select(*_keys(call), *plan.metrics).collect()
 
 
-def _coding_of(table: pl.DataFrame, keys: list[str]) -> Groups:
-    return number_groups(table, keys, group_limit(ordered=False))
+def _coding_of(table: pl.DataFrame, call: PartQuery) -> Groups:
+    return number_groups(table, _keys(call), group_limit(ordered=False))

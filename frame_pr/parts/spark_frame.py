@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.parts.backends import OTHER, Shuffled, sample_rows
-from frame_pr.parts.part_query import Part, PartQuery, in_part, places
-from frame_pr.parts.score_ranges import OverRanges, range_numbering
+from frame_pr.parts.backends import OTHER, Shuffled
+from frame_pr.parts.part_query import Part, in_part
+from frame_pr.parts.score_ranges import RANGE, OverRanges
 
 try:
     import pyarrow as pa
@@ -53,21 +53,22 @@ class SparkFrame(Shuffled):
         """Return the names of its columns."""
         return self.frame.columns
 
-    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
+    def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
         """Check also that Spark and polars compare the values of the columns alike."""
-        super().refuse_missing(columns, argument)
-        for field in self._select(columns).schema:
+        names = super().names_of(argument, columns)
+        for field in self._select(names).schema:
             for dtype in _with_nested(field.dataType):
                 reason = _REFUSED.get(type(dtype).__name__)
                 if getattr(dtype, "collation", "UTF8_BINARY") != "UTF8_BINARY":
                     reason = "texts that differ are equal by its collation: give collate(..., 'UTF8_BINARY') of it"
                 if reason:
                     raise TypeError(f"column {field.name!r} is {field.dataType.simpleString()}, and {reason}")
+        return names
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return these columns without rows; runs no job on the data."""
         rows = self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
-        return pl.DataFrame(rows.rename_columns(places(columns)))
+        return pl.DataFrame(rows.rename_columns(list(columns)))
 
     def map_parts(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
@@ -79,29 +80,34 @@ class SparkFrame(Shuffled):
         fields = [*frame.schema.fields[: len(keys)], *_fields(new)]
         return _mapped(frame, range(len(keys)) if shuffled else None, to_part, fields)
 
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
-        new = function(self.empty(columns))
+        empty = self.empty(columns)
+        new = function(empty)
         used = [self.columns().index(column) for column in columns]
-        to_part = partial(_append, function, used, new.to_arrow().schema.types)
-        return _mapped(self.frame, used[: len(keys)], to_part, [*self.frame.schema, *_fields(new)])
+        to_part = partial(_append, function, empty, used, new.to_arrow().schema.types)
+        shuffled = None if keys is None else used[: len(keys)]
+        return _mapped(self.frame, shuffled, to_part, [*self.frame.schema, *_fields(new)])
+
+    def partitions(self) -> int:
+        """Return the number of parts after a shuffle."""
+        return int(self.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
+        """Apply a function to each part, and concatenate the results."""
+        return _collected(self._select(columns), None, function, self.empty(columns))
 
     @contextmanager
-    def in_ranges(self, query: PartQuery) -> Iterator[OverRanges]:
+    def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
         """Shuffle by ranges of scores."""
-        frame, empty = self._select(query.columns()), self.empty(query.columns())
-        sample = _collected(self._select(query.scores), None, sample_rows, empty.select(pl.col(query.score).alias("0")))
-        ranges = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-        number = range_numbering(query, sample, ranges)
-        numbers = number(empty)
-        to_part = partial(_append, number, range(empty.width), numbers.to_arrow().schema.types)
-        ranged = _mapped(frame, None, to_part, [*frame.schema, *_fields(numbers)]).persist()
+        ranged = SparkFrame(self._select(columns)).append_columns(columns, None, number).persist()
+        empty = SparkFrame(ranged).empty([*columns, RANGE])
         try:
-            yield lambda function: _collected(ranged, [empty.width], function, empty.hstack(numbers))
+            yield lambda function: _collected(ranged, [len(columns)], function, empty)
         finally:
             ranged.unpersist()
 
-    def union(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
+    def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Return the union of both."""
         rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
         groups = groups.selectExpr("*", f"false AS {_quoted(OTHER)}")
@@ -182,9 +188,11 @@ def _apply(function: Part, empty: pl.DataFrame, keys: int, new_types: list[pa.Da
         yield from _batches(function(empty).to_arrow().columns, new_types)
 
 
-def _append(function: Part, used: Sequence[int], new_types: list[pa.DataType], batches: Batches) -> Batches:
+def _append(
+    function: Part, empty: pl.DataFrame, used: list[int], new_types: list[pa.DataType], batches: Batches
+) -> Batches:
     if (table := _table(batches)) is not None:
-        part = pl.DataFrame(table.select(list(used)).rename_columns(places(used)))
+        part = pl.DataFrame(table.select(used).rename_columns(empty.columns))
         new = in_part(function, part).to_arrow().columns
         yield from _batches([*table.columns, *new], [*table.schema.types, *new_types])
 

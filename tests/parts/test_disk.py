@@ -62,14 +62,16 @@ def nothing_left(tmp_path, monkeypatch):
     assert [path for path in tmp_path.iterdir() if path.name.startswith("frame_pr-")] == []
 
 
-@pytest.mark.parametrize("given", [{"by": "group"}, {}, {"by": "group", "weight": "w"}, {"bins": 7}], ids=str)
+@pytest.mark.parametrize(
+    "given", [{"by": "group"}, {}, {"weight": "w"}, {"bins": 7}, {"truth": "label", "positive": "yes"}], ids=str
+)
 @pytest.mark.parametrize("parts", [1, 5])
 def test_a_tally_is_that_of_the_plain_call(parts, given):
-    data = scored()
-    expected = fp.tally(data, "y", "s", **given)
-    assert parted(data, parts).tally("y", "s", **given).equals(expected)
+    data, given = scored(), {"truth": "y", "score": "s"} | given
+    expected = fp.tally(data, **given)
+    assert parted(data, parts).tally(**given).equals(expected)
     # Rows that are alike are in one part, and a part is a tally: a tally of them all would find nothing more.
-    assert parted(expected, parts).tally("y", "s", count="count", **given).equals(expected)
+    assert parted(expected, parts).tally(count="count", **given).equals(expected)
 
 
 @pytest.mark.parametrize("by", ["group", None, ["group", "w"]], ids=str)
