@@ -16,7 +16,6 @@ from compare import assert_same
 from names import NAMES
 
 import frame_pr as fp
-from frame_pr import accessors
 from frame_pr.parts import disk
 from frame_pr.parts.disk import part_folder
 
@@ -157,14 +156,14 @@ def test_no_rows(by):
     assert_same(parted(data, 3).report("y", "s", by=by), fp.report(data, "y", "s", by=by))
 
 
-def test_from_files_without_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(accessors, "_LEAST", 1)
-    data = scored()
-    for i, part in enumerate(data.iter_slices(100)):
+def test_from_files_without_groups(tmp_path):
+    # 40,000 rows of more than 160 bytes each are several parts of the least budget.
+    data = scored(rows=40_000)
+    for i, part in enumerate(data.iter_slices(10_000)):
         part.write_parquet(tmp_path / f"{i}.parquet")
     scanned = pl.scan_parquet(tmp_path / "*.parquet")
-    result = fp.partitioned(scanned, memory_budget=30_000, progress=False).interpolated_average_precision("y", "s")
-    assert_same(result, fp.interpolated_average_precision(data, "y", "s"))
+    result = fp.partitioned(scanned, memory_budget="1MiB", progress=False).interpolated_average_precision("y", "place")
+    assert_same(result, fp.interpolated_average_precision(data, "y", "place"))
 
 
 def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
