@@ -176,6 +176,10 @@ class SortKey:
         group = (pl.col("key") // (self.ranks * self._room)).cast(pl.Int64)
         return group + self.first_group if self.first_group else group
 
+    def in_later_group(self, groups: pl.Expr) -> pl.Expr:
+        """Return the key of the row in a group whose number is larger by so many groups."""
+        return pl.col("key") + groups.cast(self.integer) * (self.ranks * self._room)
+
     def is_retrieved(self) -> pl.Expr:
         """Return whether there is a score."""
         return self._rank_bits() < self._unretrieved * self._room

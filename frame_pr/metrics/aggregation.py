@@ -19,7 +19,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
+from frame_pr.ranking.blocks import PackedRows, Reached, best_blocks, blocks_of
 
 
 class Plan(NamedTuple):
@@ -115,10 +115,13 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
     return {name: pl.col(source) for name, source in named.items()}
 
 
-def aggregate(rows: Rows, plan: Plan) -> pl.LazyFrame:
-    """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name."""
-    if plan.ranks or plan.extra_sums or rows.starts is not None or rows.weights.fractional:
-        return _aggregate_ranking(rows, plan)
+def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.LazyFrame:
+    """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name.
+
+    `ranked`: the rows in order, if they are sorted already.
+    """
+    if ranked is not None or plan.ranks or plan.extra_sums or rows.starts is not None or rows.weights.fractional:
+        return _aggregate_ranking(rows, plan, ranked)
     return _aggregate_rows(rows, plan)
 
 
@@ -136,7 +139,7 @@ def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
     return with_totals(sums, rows.totals)
 
 
-def _aggregate_ranking(rows: Rows, plan: Plan) -> pl.LazyFrame:
+def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
     """Aggregate over the blocks of the ranking."""
     read_beyond_steps = {record.beyond_steps for record in plan.metrics.values()}
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
@@ -158,6 +161,7 @@ def _aggregate_ranking(rows: Rows, plan: Plan) -> pl.LazyFrame:
         first="first" in read_beyond_steps or (hits_may_lack and "first without hits" in read_beyond_steps),
         k_at=k_at,
         extra_sums=plan.extra_sums,
+        ranked=ranked,
     )
     if "retrieved_k" in columns and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")

@@ -168,7 +168,7 @@ def intervals(
     └───────┴───────────────────┴──────────┴──────────┴──────────┴───────┴───────┘
     >>> bounds = fp.intervals(run, "max_f1", "truth", "score", method="bootstrap")
     >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
-    (0.6667, 0.2857, 0.8571)
+    (0.6667, 0.2281, 0.8889)
     """
     scipy_special()
     confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)

@@ -1,4 +1,3 @@
-from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -8,8 +7,7 @@ from compare import assert_same, near
 from scipy import stats
 
 import frame_pr as fp
-from frame_pr.statistics import bootstrap
-from frame_pr.statistics.bootstrap import Sampler, bias_corrected
+from frame_pr.statistics.bootstrap import bias_corrected
 
 
 def sample(rows=60, groups=3, seed=0):
@@ -26,89 +24,50 @@ def sample(rows=60, groups=3, seed=0):
     )
 
 
-def units(n, stratum=None, stream=None):
-    columns = {"stratum": stratum or [0] * len(n), "stream": stream or [0] * len(n), "n": n}
-    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
+FIVE = {"truth": [1, 0, 1, 0, 1], "score": [5, 4, 3, 2, 2], "n": [1] * 5}
+# Of so many equal rows, a count is drawn for all of them at once.
+MANY = {"truth": [1, 0, 1, 0, 1], "score": [5, 4, 3, 2, 2], "n": [900, 2000, 1100, 3000, 3000]}
 
 
-# Few rows are drawn one by one; thousands by a binomial variate for each cell.
-@pytest.mark.parametrize("n", [[1, 1, 3, 4], [1, 2, 900, 5000], [1] * 5000])
-def test_counts_are_multinomial(n):
-    times, total = 4000 if len(n) < 9 else 40, sum(n)
-    counts = Sampler(units(n), 7).draw(times)
-    assert (counts.sum(axis=1) == total).all()
-    if len(n) > 9:  # which has 0, 1, 2, 3, 4 and more
-        seen = np.bincount(counts.clip(max=5).ravel(), minlength=6)
-        share = stats.binom.pmf(range(5), total, 1 / total)
-        assert stats.chisquare(seen, counts.size * np.append(share, 1 - share.sum())).pvalue > 1e-4
-        return
-    for own, drawn in zip(n, counts.T, strict=True):
-        mean, variance = own, own * (1 - own / total)
-        assert abs(drawn.mean() - mean) < 4.5 * (variance / times) ** 0.5
-        assert 0.88 < drawn.var() / variance < 1.12
-    expected = -n[-1] * n[-2] / total
-    assert abs(np.cov(counts.T)[-1, -2] / expected - 1) < 0.15
-
-
-def test_counts_depend_on_seed_stream_and_units_alone():
-    both = units([1] * 9 + [2] * 5000, [0] * 9 + [1] * 5000, [0] * 9 + [1] * 5000)
-    counts = Sampler(both, 5).draw(3)
-    assert not (Sampler(both, 6).draw(3) == counts).all()
-    in_batches = Sampler(both, 5)
-    assert (np.vstack([in_batches.draw(1), in_batches.draw(2)]) == counts).all()
-    assert (Sampler(units([2] * 5000, stream=[1] * 5000), 5).draw(3) == counts[:, 9:]).all()
-
-
-def test_the_standard_error_is_that_of_all_samples():
-    # Of 5 rows there are 5^5 = 3125 ordered samples, each as likely as the others.
-    rows = [(1, 5), (0, 4), (1, 3), (0, 2), (1, 2)]
-    data = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
-    given = {"method": "bootstrap", "repeats": 20_000}
+@pytest.mark.parametrize("columns", [FIVE, MANY])
+def test_the_standard_error_is_that_of_all_samples(columns):
+    data = pl.DataFrame(columns)
+    given = {"method": "bootstrap", "repeats": 20_000, "count": "n"}
     found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given, details=True)
-    # Of binomial counts: sqrt(.6 .4 / 5), and of 5 rows, each of the two hits with 2/5: sqrt(5 .4 .6).
-    for error, exact in zip(found["standard_error"], (0.048**0.5, 1.2**0.5), strict=True):
-        assert abs(error / exact - 1) < 0.02
+    # Both numbers are binomial.
+    n, positives, tp = data["n"].sum(), data.filter(truth=1)["n"].sum(), data.filter(truth=1)["n"][:2].sum()
+    exact = [stats.binom.std(n, positives / n) / n, stats.binom.std(n, tp / n)]
+    assert found["standard_error"].to_list() == pytest.approx(exact, rel=0.02)
 
 
 def test_bounds_are_bias_corrected_quantiles():
-    many = pl.DataFrame({"kept": [0], "df": [10**6]}, schema={"kept": pl.Int64, "df": pl.Int64})
+    drawn = np.arange(1001.0)[:, None]
 
     def bounds(value):
-        columns = {"replicate": range(-1, 1001), "value": [value, *map(float, range(1001))]}
-        table = pl.DataFrame(columns).with_columns(kept=pl.lit(0, dtype=pl.Int64))
-        return bias_corrected(table, many, 1001, 0.95).select("low", "high").row(0)
+        _, sides = bias_corrected(drawn, np.array([value]), np.array([1e6]), 0.05)
+        return [side.item() for side in sides]
 
     # No bias: the 2.5 and 97.5 % points of 0, 1, ..., 1000.
-    assert bounds(500.0) == (pytest.approx(25, abs=0.1), pytest.approx(975, abs=0.1))
+    assert bounds(500.0) == [pytest.approx(25, abs=0.1), pytest.approx(975, abs=0.1)]
     # A share of Phi(-1) lies below: Phi(-2 -+ 1.96).
     z = NormalDist().cdf
     low, high = bounds(1000 * z(-1))
     assert (low, high) == (pytest.approx(1000 * z(-3.96), abs=0.1), pytest.approx(1000 * z(-0.04), abs=2))
     # At the end of all replicates the share below tells nothing.
-    assert bounds(1000.0) == (pytest.approx(25, abs=0.1), 1000.0)
+    assert bounds(1000.0) == [pytest.approx(25, abs=0.1), 1000.0]
 
 
-BOOTSTRAPPED = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
-BY_BOOTSTRAP = {"by": "q", "method": "bootstrap", "repeats": 200}
-
-
-@cache
-def bootstrapped():
-    """What every kind of frame, order of rows and tally of them gives."""
-    return fp.intervals(sample(), BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP, details=True)
-
-
-@pytest.mark.slow
-def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
-    data = sample(100)
+def test_an_interval_depends_on_the_seed_and_on_no_other_metric_group_or_batch():
+    # A large group, so that other groups are drawn in several batches.
+    data = pl.concat([sample(100), sample(30_000).with_columns(q=pl.lit(9, dtype=pl.Int64))])
     given = {"by": "q", "method": "bootstrap", "repeats": 100}
     names = ["average_precision", "precision@threshold=0.5", "threshold@5", "recall@recall=0"]
     together = fp.intervals(data, names, "truth", "score", **given)
     for name in names:
         alone = fp.intervals(data.filter(pl.col("q") == 1), name, "truth", "score", **given)
         assert_same(alone, together.filter(q=1, metric=name))
-    monkeypatch.setattr(bootstrap, "_AT_ONCE", 300)
-    assert_same(fp.intervals(data, names, "truth", "score", **given), together)
+    other_seed = fp.intervals(data, names, "truth", "score", seed=1, **given)
+    assert (other_seed["low"] != together["low"]).any()
 
 
 @pytest.mark.slow
@@ -190,10 +149,9 @@ def test_clusters_with_fewer_than_two_of_a_class_have_no_bounds():
 
 
 def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
-    many = pl.DataFrame({"kept": [0], "df": [9]}, schema={"kept": pl.Int64, "df": pl.Int64})
-    values = [0.3, *([0.3, 0.3 + 2**-54] * 50)]
-    table = pl.DataFrame({"replicate": range(-1, 100), "value": values}).with_columns(kept=pl.lit(0, dtype=pl.Int64))
-    assert bias_corrected(table, many, 100, 0.95).row(0) == (0, None, None, None)
+    drawn = np.array([[0.3], [0.3 + 2**-54]] * 50)
+    error, bounds = bias_corrected(drawn, np.array([0.3]), np.array([9.0]), 0.05)
+    assert np.isnan([error, *bounds]).all()
 
 
 REFUSED = [
