@@ -107,6 +107,11 @@ run.pr.average_precision("rel", "s", by="q", total_positives=5)
     | total_positives takes a column, or a frame of the by columns and one more
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
     | total_positives gives no total for 1 of 2 groups
+fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
+    | count=: a standard error does not take it; a row stands for several
+run.pr.evaluate("precision@100.5%", "rel", "s")  | above 0% and at most 100%, got 100.5%
+run.pr.evaluate("precision@2", "rel", "s", weight="w")  | use a threshold or a recall instead, or leave out weight=
+run.pr.intervals("roc_auc", "rel", "s", confidence=100)  | strictly between 0 and 1; got 100: such as 0.95
 run.pr.precision_at_k("rel", "s", k="5")
     | k must be a whole number of at least 1, got '5': write the number without quotes, 5
 run.pr.precision_at_k("rel", "s", k=5.0)  | got 5.0: write 5
