@@ -81,7 +81,7 @@ WORDS: Mapping[str, str] = {
     "rbp0.8": "rbp rank_biased_precision",
     "max_informedness": "ks ks_statistic kolmogorov_smirnov youden youden_index youden_j",
     "max_f1": "max_f best_f best_f1 f1_max optimal_f1 max_f1_score best_f1_score",
-    "threshold@max_f1": "best_threshold optimal_threshold best_f1_threshold f1_threshold optimal_cutoff",
+    "threshold@max_f1": "best_threshold optimal_threshold best_f1_threshold f1_threshold threshold@f1 optimal_cutoff",
     "positives": "support num_rel positives",
     "rows": "num_ret n size rows",
     "chance_average_precision": "above_chance random_average_precision baseline_average_precision",
