@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
@@ -59,6 +59,8 @@ class Rows:
     """
     groups: int | None
     """The number of groups, without `by`."""
+    valued_groups: pl.Series | None
+    """The groups that may have values, if not all of them; in others every metric is null, and all rows are dropped."""
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -164,8 +166,8 @@ def rows_of(
     keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.schema
     role_of = dict(zip(selection.keys.values(), keys, strict=True))
     frames = {name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()}
-    totals = [frames[name] for name in request.totals if name in frames] if all_groups else []
-    data = _counting_rows(selection, request, totals, carry=carry)
+    more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
+    data = _counting_rows(selection, request, more_groups, carry=carry)
     groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
     rows, drops = _canonical(groups.rows, selection, request, expressions, carry=carry)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
@@ -179,6 +181,10 @@ def rows_of(
             return totals_in_frame(frames[name], groups.look_up, len(scores), dtype, typed)
         return totals_in_rows(rows, name, others[name], dtype, None if keys else len(scores), typed)
 
+    totals = [per_group(name, weights.dtype) for name in request.totals_read]
+    valued_groups = _valued_groups(rows, request, carry=carry)
+    if valued_groups is not None:
+        rows, drops = _with_dropped(rows, ~pl.col("group").is_in(valued_groups), others), True
     if (share := request.prevalence) is not None:
         share = share if isinstance(share, float) else per_group("prevalence", pl.Float64(), shares_of_positives)
         of_classes = class_weights(class_counts(rows, has_counts="count" in others, drops=drops), share)
@@ -200,9 +206,10 @@ def rows_of(
         weights=weights,
         has_counts="count" in others,
         gains=gains,
-        totals=[per_group(name, weights.dtype) for name in request.totals_read],
+        totals=totals,
         starts=None if starts is None else groups.look_up(starts.lazy().rename(keys_of_starts)),
         groups=None if keys else len(scores),
+        valued_groups=valued_groups,
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     names = (*role_of, "system") if systems else tuple(role_of)
@@ -257,10 +264,22 @@ def _canonical(
     drops += [pl.col("count") == 0] if carry and "count" in others else []
     if not drops:
         return rows, False
-    # Keep them with weight 0, so that their group remains.
-    rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
-    numbers = [name for name in COLUMNS if name in others]
-    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers), True
+    return _with_dropped(rows, pl.any_horizontal(drops), others), True
+
+
+def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, columns: Collection[str]) -> pl.LazyFrame:
+    """Mark rows that do not count. They stay, with weight 0, so that their group remains."""
+    numbers = [name for name in COLUMNS if name in columns]
+    rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=condition)
+    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers)
+
+
+def _valued_groups(rows: pl.LazyFrame, request: Request, *, carry: bool) -> pl.Series | None:
+    """Return the groups that may have values; None for all. Options about whole groups act here."""
+    if request.unjudged == "trec_eval" and carry:
+        # A call that gives back all rows cannot leave out the groups without any label.
+        return rows.filter("judged").select(pl.col("group").unique()).collect().to_series()
+    return None
 
 
 def _restored(table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]) -> pl.LazyFrame:

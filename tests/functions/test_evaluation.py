@@ -248,4 +248,5 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
         result = frame.pr.evaluate(["average_precision", "rows"], "relevant", "score", **call).lazy().collect()
         assert result.rows() == [("a", 0.5, 2), ("c", 0.0, 2)]
     assert run.pr.evaluate("average_precision", "relevant", "score", mean_over="query", **call)["groups"].item() == 2
-    assert run.pr.with_metrics("rows", "relevant", "score", **call).height == 5
+    assert run.pr.with_metrics("rows", "relevant", "score", **call)["rows"].to_list() == [2, 2, None, 2, 2]
+    assert run.pr.with_curve("relevant", "score", by="query", unjudged="trec_eval", unscored="drop")["k"][2] is None
