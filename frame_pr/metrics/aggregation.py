@@ -142,10 +142,7 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
 
 def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
     """Aggregate over unsorted rows, which is enough for facts and thresholds."""
-    weight = pl.col("weight")
-    if rows.weights.name is None:
-        weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
-    table = rows.frame.with_columns(weight=rows.times(weight))
+    table = rows.frame.with_columns(weight=rows.number)
     aggregates = {name: FACTS[name].over_rows for name in plan.facts}
     for cutoff in plan.thresholds.values():
         reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
