@@ -134,6 +134,17 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscore
     assert numbers.equals(rows.select(number).to_series())
 
 
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Float64])
+@pytest.mark.parametrize("bits", range(36, 60))
+def test_rows_have_their_numbers_however_long_the_keys_are(bits, dtype):
+    # With the place of its row, a key has 56 to 138 bits.
+    number, score = pl.int_range(700), (pl.int_range(700) * 31 % 97).cast(dtype)
+    rows = pl.select(group=number % 2 * 2**bits + number % 3, score=score, truth=number % 3 == 0)
+    _, numbers = numbered_rows(canonical(rows, {}))
+    ranks = pl.struct("group", pl.col("score") * -1).rank("dense") - 1
+    assert numbers.equals(rows.select(ranks).to_series())
+
+
 FITTING = [
     [0.1, 0.25, 0.5, -0.0, 0.0, None],
     [-1.5, -1.25, 0.0, 2.0],
