@@ -134,12 +134,13 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscore
     assert numbers.equals(rows.select(number).to_series())
 
 
-@pytest.mark.parametrize("dtype", [pl.Int8, pl.Float64])
-@pytest.mark.parametrize("bits", range(36, 60))
-def test_rows_have_their_numbers_however_long_the_keys_are(bits, dtype):
-    # With the place of its row, a key has 56 to 138 bits.
-    number, score = pl.int_range(700), (pl.int_range(700) * 31 % 97).cast(dtype)
-    rows = pl.select(group=number % 2 * 2**bits + number % 3, score=score, truth=number % 3 == 0)
+@pytest.mark.parametrize(
+    ("bits", "height"), [*((n, 700) for n in range(36, 60)), *((n, 2 * HALF) for n in range(20, 32))]
+)
+def test_rows_have_their_numbers_however_long_the_keys_are(bits, height):
+    # With the place of its row, a key of few rows has about 127 bits, and one of many rows, which is narrowed, 63.
+    number = pl.int_range(height)
+    rows = pl.select(group=number % 2 * 2**bits + number % 3, score=number * 31 % 100_003, truth=number % 3 == 0)
     _, numbers = numbered_rows(canonical(rows, {}))
     ranks = pl.struct("group", pl.col("score") * -1).rank("dense") - 1
     assert numbers.equals(rows.select(ranks).to_series())
