@@ -19,8 +19,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
-from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
-from frame_pr.frames.words import answers
+from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
 from frame_pr.metrics.names import examples, meant_names
 
 if TYPE_CHECKING:

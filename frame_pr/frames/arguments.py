@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
 
-from frame_pr.frames.messages import shown
-from frame_pr.frames.words import advice, meaning
+from frame_pr.frames.messages import advice, meaning, shown
 
 Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -259,12 +258,14 @@ def refuse_set(argument: str, values: Any) -> None:
         raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
 
 
-def names_of(argument: str, values: Any, wanted: str) -> list[str]:
-    """Return one text or several, each of them once."""
+def names_of(
+    argument: str, values: Any, wanted: str, is_valid: Callable[[Any], bool] = lambda value: isinstance(value, str)
+) -> list[Any]:
+    """Return one text, or another valid value, or several of them, each once."""
     listed = several(argument, values, wanted)
-    for name in listed:
-        if not isinstance(name, str):
-            raise TypeError(f"{argument} takes {wanted}; got {shown(name)}")
-        if listed.count(name) > 1:
-            raise ValueError(f"{argument} has {shown(name)} twice")
+    for value in listed:
+        if not is_valid(value):
+            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+        if listed.count(value) > 1:
+            raise ValueError(f"{argument} has {shown(value)} twice")
     return listed

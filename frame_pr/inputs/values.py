@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import refuse_set, several
+from frame_pr.frames.arguments import names_of, refuse_set
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
@@ -292,13 +292,7 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     refuse_set(argument, classes)
-    labels = several(argument, classes, "labels")
-    for label in labels:
-        if label is None or label != label:
-            raise ValueError(f"{argument} takes labels, and {shown(label)} is none")
-        if labels.count(label) > 1:
-            raise ValueError(f"{argument} has {shown(label)} twice")
-    return labels
+    return names_of(argument, classes, "labels", is_valid=lambda label: label is not None and label == label)
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:

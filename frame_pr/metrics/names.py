@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
-from frame_pr.frames.messages import nearest, shown
-from frame_pr.frames.words import answers
+from frame_pr.frames.messages import answers, nearest, shown
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
