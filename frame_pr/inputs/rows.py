@@ -284,7 +284,7 @@ def _of_groups(rows: Rows, valued_groups: pl.Series | None) -> Rows:
     if valued_groups is None:
         return rows
     numbers = [name for name, weights in zip(COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
-    others = ~pl.col("group").is_in(valued_groups)
+    others = ~pl.col("group").is_in(valued_groups.implode())
     frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)
     return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=valued_groups)
 

@@ -212,7 +212,7 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
     values = {name: record.value for name, record in plan.metrics.items()}
     if plan.valued_groups is not None:
-        is_valued = pl.col("group").is_in(plan.valued_groups)
+        is_valued = pl.col("group").is_in(plan.valued_groups.implode())
         values = {name: pl.when(is_valued).then(value) for name, value in values.items()}
     if plan.undefined is not None:
         shares = [name for name, record in plan.metrics.items() if record.kind == "share"]

@@ -177,7 +177,9 @@ class SampledRows(NamedTuple, Generic[Frame]):
             table = table.drop("error", "df", "units", "sources").join(
                 errors, on=self.key_columns, how="left", nulls_equal=True
             )
-            table = table.with_columns(error=pl.when(has_value).then(pl.col("error") / pl.col("groups")))
+            # A group of which all rows are dropped has no clusters.
+            error = pl.when(has_value).then(pl.col("error") / pl.col("groups"))
+            table = table.with_columns(error=error, units=pl.col("units").fill_null(0))
         return table
 
     def _means(self, table: pl.DataFrame) -> pl.DataFrame:
