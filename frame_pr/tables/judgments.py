@@ -112,9 +112,9 @@ def join_judgments(
     refuse_missing(runs, left.columns, "run", "by")
     refuse_missing(keys, left.columns, "run", "on")
     refuse_missing(keys, right.columns, "judgments", "on")
-    if both := [name for name in left.columns if name in right.columns and name not in keys]:
+    if shared := [name for name in left.columns if name in right.columns and name not in keys]:
         raise ValueError(
-            f"run and judgments both have a column {examples(both)} that is not in on: rename or drop it in one of "
+            f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "
             "them, or name it in on="
         )
     joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), keys, runs)
@@ -194,9 +194,11 @@ def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.
     """Return the frame, and raise if a key occurs twice in it. `side`: whether it is the run or the judgments."""
     if (repeated := frame.select(*keys).filter(frame.select(*keys).is_duplicated())).height:
         counts = repeated.group_by(list(keys), maintain_order=True).len(name="times").rows()
-        few = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
+        shown_keys = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
         names = ", ".join(keys.values())
         values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
         advice = ", or of several runs name the column that tells them apart, by=" if side == "run" else ""
-        raise ValueError(f"in the {side}, {values} in more than one row, such as {few}: keep one row of each{advice}")
+        raise ValueError(
+            f"in the {side}, {values} in more than one row, such as {shown_keys}: keep one row of each{advice}"
+        )
     return frame

@@ -167,17 +167,17 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
                 f"{column} has lists of other lengths than {shown(columns[items][1])} in "
                 f"{pluralize(other, 'row', 'rows')}: one number for each item"
             )
-        if argument == "ranked" and not repeats and (twice := lists.list.n_unique() < lists.list.len()).any():
-            first = lists.filter(twice).head(1).explode(empty_as_null=False, keep_nulls=False)
+        if argument == "ranked" and not repeats and (has_repeats := lists.list.n_unique() < lists.list.len()).any():
+            first = lists.filter(has_repeats).head(1).explode(empty_as_null=False, keep_nulls=False)
             raise ValueError(
                 f"{column} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
-                f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
+                f"{_key(keys.filter(has_repeats))} ({pluralize(int(has_repeats.sum()), 'such list', 'such lists')}): "
                 "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
             )
-    if (again := keys.is_duplicated()).any():
+    if (is_repeated := keys.is_duplicated()).any():
         raise ValueError(
-            f"by names {_key(keys.filter(again))} in more than one row, and their lists would be one ranking: name "
-            "another column, too, such as the visit"
+            f"by names {_key(keys.filter(is_repeated))} in more than one row, and their lists would be one ranking: "
+            "name another column, too, such as the visit"
         )
 
 
