@@ -12,7 +12,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, wraps
-from inspect import Parameter, signature, unwrap
+from inspect import getfullargspec, unwrap
 from numbers import Integral, Real
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
@@ -85,19 +85,15 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
 @cache
 def _parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
-    """Return the parameters of a public function: those by position, the required ones, and all that have a name.
+    """Return the parameters of a public function: those by position, the required of these, and all that have a name.
 
     Options that the keys of a TypedDict list are among the last.
     """
-    parameters = list(signature(function).parameters.values())
-    named = [parameter for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD]
-    keywords = [parameter.name for parameter in named]
-    if len(named) < len(parameters):
-        options = str(parameters[-1].annotation).removeprefix("Unpack[").removesuffix("]")
-        keywords += unwrap(function).__globals__[options].__annotations__
-    by_position = [parameter.name for parameter in named if parameter.kind is not Parameter.KEYWORD_ONLY]
-    required = [parameter.name for parameter in named if parameter.default is Parameter.empty]
-    return by_position, required, dict.fromkeys(keywords)
+    function = unwrap(function)
+    spec = getfullargspec(function)
+    options = str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
+    keywords = [*spec.args, *spec.kwonlyargs, *getattr(function.__globals__.get(options), "__annotations__", ())]
+    return spec.args, spec.args[: len(spec.args) - len(spec.defaults or ())], dict.fromkeys(keywords)
 
 
 def _check_arguments(

@@ -105,10 +105,9 @@ def explode_lists(
     # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
     columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
     columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
-    for argument, value in (("ranked", ranked), ("scores", scores), ("by", by)):
-        names = [] if value is None and argument == "scores" else column_names(argument, value)
+    systems, scored = column_names("ranked", ranked), [] if scores is None else column_names("scores", scores)
+    for argument, names in (("ranked", systems), ("scores", scored), ("by", column_names("by", by))):
         columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
-    systems, scored = ([name for role, name in columns.values() if role == each] for each in ("ranked", "scores"))
     if scored and len(scored) != len(systems):
         raise ValueError(
             f"scores names {pluralize(len(scored), 'column', 'columns')} for {len(systems)} of ranked: one for each"
