@@ -174,14 +174,14 @@ def check_whole(argument: str, value: Any, least: int, most: int | None = None) 
     return int(number)
 
 
-def check_real(argument: str, value: Any, wanted: str = "a number") -> Any:
+def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     if isinstance(number, Decimal) and not number.is_nan():
         number = Fraction(number) if number.is_finite() else float(number)
     is_number = isinstance(number, Real) and not isinstance(number, bool)
     if not is_number or number != number:
-        message = f"{argument} must be {wanted}, got {shown(value)}{unquoted(value)}"
+        message = f"{argument} must be a number, got {shown(value)}{unquoted(value)}"
         raise (ValueError if is_number else TypeError)(message)
     return number
 
@@ -198,9 +198,12 @@ def unquoted(value: Any) -> str:
 def filling(argument: str, value: Any) -> float | None:
     """Validate the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
-    if number is None or (isinstance(number, (float, Decimal)) and number != number):
-        return number if number is None else float("nan")
-    return float(check_real(argument, number, "a number, or None for null"))
+    if number is None:
+        return None
+    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
+        with suppress(OverflowError, ValueError):
+            return float(number)
+    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
 def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
