@@ -1,24 +1,23 @@
-"""The table that every comparison returns: differences with their intervals and p-values, corrected for many tests."""
+"""Pairs of systems, the join of both sides, and the columns of a comparison.
+
+Each test makes a table with a row per key, metric and pair: the keys, `m` (the place of the metric), `a` and `b` (the
+places of the baseline and the system) and columns of `NUMBERS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
-from typing import Any, Generic, NamedTuple
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from frame_pr.frames.columns import refuse_clash
-from frame_pr.frames.kinds import Frame
-from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.functions.evaluation import metrics_named, sorted_by
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import Request, request_of
-from frame_pr.metrics.names import request_for
-from frame_pr.statistics.bounds import Array, array_of, columns_of
-from frame_pr.statistics.unit_values import UnitValues, unit_values_of
+from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
+from frame_pr.inputs.values import label_of
+from frame_pr.statistics.bounds import Array, array_of, columns_of, t_test
 
+PREVIOUS = "previous"
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
 NUMBERS: Mapping[str, pl.DataType] = {
@@ -29,110 +28,79 @@ NUMBERS: Mapping[str, pl.DataType] = {
     **dict.fromkeys(("wins", "equal", "losses"), pl.Int64()),
     "level": pl.Float64(),
 }
-"""The numbers of a comparison, in the order of the result."""
+"""The numbers of a comparison, in the order of the result; null where a test does not give them."""
 DETAILS = tuple(NUMBERS)[4:]
 """The numbers that `details=True` adds. Without them, polars prints all columns: it shows the first four and the last
 four."""
 
 
-class Scored(NamedTuple, Generic[Frame]):
-    """The data of a call: rows with a label and scores, or a frame of metrics, which has neither."""
+class Pairs(NamedTuple):
+    """The pairs of systems, or groups, that are compared."""
 
-    frame: Frame
-    metrics: Any
-    truth: Column | None
-    score: Columns | None
-    by: Columns | None
-    cluster: Column | None
-    positive: object
-    undefined: float | None
-    policies: Policies
-
-    def unit_values(self, *, system: bool = False) -> UnitValues[Frame]:
-        """Return the metrics of each unit. `system`: whether a frame of metrics must have a column `system`."""
-        frame, metrics, truth, score, by, _, positive, undefined, policies = self
-        return unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies, system=system)
-
-    def request(self) -> tuple[dict[str, str], Request]:
-        """Return the metrics by their names, and the request of a call whose rows are the sample."""
-        named = metrics_named(self.metrics, self.truth, self.score)
-        request = request_of(self.truth, self.score, self.by, self.positive, self.policies)  # type: ignore[arg-type]
-        return named, request_for(named.values(), request)
-
-
-class Options(NamedTuple):
-    """How systems are compared."""
-
-    baseline: Any
-    test: str
-    correction: str | None
-    confidence: float
-    resamples: int
-    seed: int
-    between: Any = None
-    mean_over: Any = None
-    sampled: Any = None
-    systems: Sequence[Any] = ()
-    """The systems in their order, if they are known before the data."""
-    details: bool = False
-
-    def pairs(self, systems: Sequence[Any]) -> list[tuple[int, int]]:
-        """Return the places of the two systems of each comparison, the baseline first."""
-        if len(systems) < 2:
-            raise ValueError(f"compare takes two systems or more, and there is {shown(systems[0])} only")
-        if self.baseline is None:
-            return list(combinations(range(len(systems)), 2))
-        if self.baseline not in systems:
-            near = nearest(str(self.baseline), [str(system) for system in systems])
-            hint = did_you_mean(near) if near else f"there are {', '.join(map(str, systems))}"[:200]
-            raise ValueError(f"baseline={shown(self.baseline)} is none of the systems; {hint}")
-        first = list(systems).index(self.baseline)
-        return [(first, other) for other in range(len(systems)) if other != first]
-
-
-class Comparison(NamedTuple, Generic[Frame]):
-    """A row per key, pair of systems and metric: `key0`, ..., `m`, `a` and `b` (places), names and `NUMBERS`."""
-
+    names: pl.Series
+    """The names of the systems in their order, called like the column that holds them."""
+    on: list[str]
+    """The columns in which both systems of a pair are equal: the keys, and `m`."""
     table: pl.DataFrame
-    keys: Sequence[str]
-    metrics: Sequence[str]
-    scores: Sequence[str]
-    """The scores, if there are several and they are the key `score`."""
-    correction: str | None
-    """How p-values are corrected for many tests; None also if there is known to be one test only."""
-    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
+    """The places of both names, `a` and `b`, for each combination of the columns `on`, or for each `m`."""
 
-    def result(self, options: Options) -> Frame:
-        """Return what `compare` returns."""
-        table, columns = self.table, ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
-        if self.correction is not None:
-            columns.append("p_adjusted")
-            p_values = adjusted(array_of(table, "p_value"), self.correction)
-            table = table.with_columns(columns_of(p_adjusted=p_values))
-        columns += DETAILS if options.details else ()
-        refuse_clash(self.keys, columns)
-        key_columns = [f"key{i}" for i in range(len(self.keys))]
-        named = [pl.col(column).alias(key) for key, column in zip(self.keys, key_columns, strict=True)]
-        keys = ["system" if self.scores and key == "score" else key for key in self.keys]
-        names = pl.lit(pl.Series(self.metrics, dtype=pl.String)).gather("m")
-        ordered = table.lazy().sort(*sorted_by(keys, self.scores, key_columns), "m", "a", "b")
-        return self.give(
-            ordered.with_columns(metric=names, level=pl.lit(options.confidence)).select(*named, *columns),
-            list(self.keys),
+    def with_places(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with `place`, that of the name of its system, instead of the name."""
+        places = self.names.to_frame().with_row_index("place")
+        return table.join(places, on=self.names.name, nulls_equal=True).drop(self.names.name)
+
+    def both(self, table: pl.DataFrame, *more: str, how: Literal["inner", "left"] = "inner") -> pl.DataFrame:
+        """Join the rows of both systems to each pair. Columns of the baseline have the prefix `base `.
+
+        `table`: `place`, the columns `on`, and `more` columns in which both systems are equal.
+        """
+        on = [*self.on, *more]
+        of_pairs = [name for name in on if name in self.table.columns]
+        base = table.rename(lambda name: name if name in on else f"base {name}")
+        both = self.table.join(
+            base, left_on=[*of_pairs, "a"], right_on=[*of_pairs, "base place"], how=how, nulls_equal=True
         )
+        return both.join(table, left_on=[*on, "b"], right_on=[*on, "place"], how=how, nulls_equal=True)
 
 
-def comparison_columns(
-    difference: Array, low: Array, high: Array, p_value: Array, error: Array, **others: Any
-) -> list[pl.Series | pl.Expr]:
-    """Return the columns `NUMBERS` of a test; null where others do not give them."""
-    arrays = columns_of(difference=difference, low=low, high=high, p_value=p_value, standard_error=error)
-    nulls = (name for name in NUMBERS if name not in (*others, *(column.name for column in arrays)))
-    return [
-        *arrays,
-        *(column.alias(name) for name, column in others.items()),
-        *(pl.lit(None).alias(name) for name in nulls),
-    ]
+def pairs_of(systems: pl.DataFrame, on: list[str], baseline: int | Literal["previous"] | None) -> pl.DataFrame:
+    """Return the places `a` and `b` of each pair of systems that are equal in the columns `on`.
+
+    `baseline`: the place of the only baseline; None: all pairs.
+    """
+    systems = systems.select(*on, b="place").unique()
+    if baseline == PREVIOUS:
+        return systems.sort("b").with_columns(a=pl.col("b").shift().over(on)).drop_nulls("a")
+    pairs = systems.join(systems.rename({"b": "a"}), on=on, nulls_equal=True)
+    a, b = pl.col("a"), pl.col("b")
+    return pairs.filter(a < b) if baseline is None else pairs.filter(a == baseline, b != baseline)
+
+
+def baseline_place(names: pl.Series, baseline: Any, title: str) -> int:
+    """Return the place of the system, or group, that is named as baseline. `title`: what messages call the names."""
+    places: list[int] = []
+    with suppress(TypeError, ValueError):
+        # The values of a pandas column that polars does not have are an Enum of their texts.
+        label = label_of("", names.dtype, str(baseline) if names.dtype == pl.Enum else baseline)
+        places = pl.select((pl.lit(names) == label).arg_true()).to_series().to_list()
+    if not places:
+        near = nearest(baseline, names.cast(pl.String).drop_nulls()) if isinstance(baseline, str) else []
+        hint = did_you_mean(near) if near else f"there are {examples(names)}"
+        raise ValueError(f"baseline={shown(baseline)} is none of the {title}; {hint}")
+    return places[0]
+
+
+def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """Return the value less that of the baseline; a rounding error counts as 0."""
+    noise = TIE * pl.max_horizontal(base.abs(), value.abs())
+    return pl.when((value - base).abs() <= noise).then(0.0).otherwise(value - base)
+
+
+def with_t_test(table: pl.DataFrame, alpha: float) -> pl.DataFrame:
+    """Return the table with `low`, `high` and `p_value`, from `difference`, `standard_error` and `df`."""
+    difference, error, df = (array_of(table, name) for name in ("difference", "standard_error", "df"))
+    low, high, p = t_test(difference, error, df, alpha)
+    return table.with_columns(columns_of(low=low, high=high, p_value=p))
 
 
 def adjusted(p_values: Array, correction: str) -> Array:

@@ -1,23 +1,35 @@
-"""Paired significance tests between systems, over the groups that both have a value for; corrections for many tests."""
+"""Compare systems or groups by significance tests; corrections for many tests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, is_whole, public
-from frame_pr.frames.columns import has_keys, listed
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, public
+from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import examples, shown, warn
+from frame_pr.functions.evaluation import metrics_named, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.statistics.bounds import scipy_special
-from frame_pr.statistics.comparison_table import Options, Scored
+from frame_pr.inputs.request import request_of
+from frame_pr.metrics.names import request_for
+from frame_pr.statistics import paired_tests, unpaired_tests
+from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
+from frame_pr.statistics.comparison_table import DETAILS, NUMBERS, PREVIOUS, Pairs, adjusted, baseline_place, pairs_of
 from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.paired_tests import compare_rows, compare_units
-from frame_pr.statistics.unit_values import CLUSTERS_OF_ROWS, has_unit_values, keys_left
-from frame_pr.statistics.unpaired_tests import compare_groups
+from frame_pr.statistics.sampled_rows import estimates_of_groups, sampled_rows
+from frame_pr.statistics.unit_values import (
+    has_unit_values,
+    keys_left,
+    long_values,
+    mean_estimates,
+    sampling_unit,
+    unit_values_of,
+)
 
 _REFUSED = {
     "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
@@ -234,55 +246,60 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    options = _options(baseline, test, correction, confidence, resamples, seed)
-    options = options._replace(
-        between=between, mean_over=mean_over, sampled=sampled, details=check_flag("details", details)
+    call = _Call(
+        *(metrics, truth, score, by, cluster, positive, between, mean_over, sampled, baseline, test, correction),
+        validate_confidence(confidence),
+        *_draws(test, correction, resamples, seed),
+        check_flag("details", details),
+        filling("undefined", undefined),
+        policies,
     )
-    undefined = filling("undefined", undefined)
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
             raise ValueError("between= compares groups of one frame, and a dict of frames is compared by its names")
         rows, systems = _stacked_frames(rows)
-        options = options._replace(systems=systems, between=None if has_keys(by) else "system")
-        by = [*listed("by", by), "system"] if has_keys(by) else None
-    scored: Scored[Any] = Scored(rows, metrics, truth, score, by, cluster, positive, undefined, policies)
-    result: Frame = on_frame(rows, lambda frame: _compared(scored._replace(frame=frame), options))
+        call = call._replace(systems=systems)
+        by_groups = has_keys(by)
+        call = call._replace(
+            by=[*listed("by", by), "system"] if by_groups else by, between=None if by_groups else "system"
+        )
+    result: Frame = on_frame(rows, lambda frame: _compared(frame, call))
     return result
 
 
-def _compared(scored: Scored[Frame], options: Options) -> Frame:
-    """Compare in the way that the arguments choose."""
-    frame, _, truth, score, by, cluster, _, _, _ = scored
-    test, mean_over, baseline = options.test, options.mean_over, options.baseline
-    if options.between is not None:
-        if test != "t":
-            raise ValueError(f"test={test!r} is for pairs, and groups of between= have different rows: use test='t'")
-        return compare_groups(scored, options).result(options)
-    if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
-        raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
-    has_values = has_unit_values(frame, truth, score)
-    by_groups = has_values or (has_keys(by) and cluster is None and test != "delong")
-    unit = check_choice("sampled", options.sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
-    if not has_values and unit == "rows":
-        for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
-            if value is not None:
-                raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        return compare_rows(scored, options).result(options)
-    _validate_units(scored, unit, test)
-    unit_values = scored.unit_values(system=True)
-    if "system" not in unit_values.keys or len(unit_values.systems) == 1:
-        raise ValueError(_TWO_SCORES)
-    if unit_values.systems:
-        options.pairs(unit_values.systems)
-        options = options._replace(systems=unit_values.systems)
-    units = [key for key in unit_values.keys if key != "system"]
-    keys = [] if mean_over is None else keys_left(units, mean_over)
-    return compare_units(unit_values, keys, options).result(options)
+class _Call(NamedTuple):
+    """The arguments of a call."""
+
+    metrics: Any
+    truth: Any
+    score: Any
+    by: Any
+    cluster: Any
+    positive: Any
+    between: Any
+    mean_over: Any
+    sampled: Any
+    baseline: Any
+    test: str
+    correction: str | None
+    confidence: float
+    resamples: int
+    seed: int
+    details: bool
+    undefined: float | None
+    policies: Policies
+    systems: Sequence[str] = ()
+    """The names of the frames of a dict."""
+
+    @property
+    def group(self) -> str:
+        """Return the key whose values are compared."""
+        return "system" if self.between is None else str(self.between)
 
 
-def _options(baseline: Any, test: Any, correction: Any, confidence: Any, resamples: Any, seed: Any) -> Options:
-    """Validate how systems are compared."""
+def _draws(test: Any, correction: Any, resamples: Any, seed: Any) -> tuple[int, int]:
+    """Validate how systems are compared, and return the number and the seed of random sign flips."""
     if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
     check_choice("test", test, ("t", "permutation", "delong"))
@@ -296,25 +313,186 @@ def _options(baseline: Any, test: Any, correction: Any, confidence: Any, resampl
         raise ValueError(
             f"resamples must be at most {_MOST_RESAMPLES:,}, got {number}: a p-value then varies by 0.0005 at most"
         )
-    return Options(
-        baseline, test, correction, validate_confidence(confidence), number, check_whole("seed", seed or 0, 0)
-    )
+    return number, check_whole("seed", seed or 0, 0)
 
 
-def _validate_units(scored: Scored[Any], unit: str, test: str) -> None:
-    """Check the arguments of a comparison over units."""
-    if scored.truth is not None and scored.cluster is not None:
-        raise ValueError(CLUSTERS_OF_ROWS)
-    if unit == "rows" or scored.cluster is not None:
-        raise ValueError(
-            "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
-        )
-    if test == "delong":
-        raise ValueError("test='delong' compares the rows of one test set: give truth and a list of scores")
-    if not has_keys(scored.by):
+def _compared(frame: Any, call: _Call) -> Any:
+    """Compare in the way that the arguments choose."""
+    has_values = has_unit_values(frame, call.truth, call.score)
+    if call.between is None:
+        _validate_paired(frame, call, has_values=has_values)
+        means = has_values or (has_keys(call.by) and call.test != "delong")
+    else:
+        call = _validate_between(frame, call)
+        means = has_values or call.mean_over is not None
+    unit = sampling_unit(call.sampled, call.cluster, means=means, has_values=has_values)
+    return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
+
+
+def _validate_paired(frame: Any, call: _Call, *, has_values: bool) -> None:
+    """Check the arguments of a paired comparison."""
+    by_groups = has_values or call.sampled == "groups"
+    if by_groups and not has_keys(call.by):
         raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
-    if scored.truth is None and "system" not in kind_of(scored.frame).columns:
+    if by_groups and call.test == "delong":
+        raise ValueError("test='delong' compares the rows of one test set: give truth and a list of scores")
+    if call.cluster is not None and call.test == "delong":
+        raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
+    if has_values and "system" not in kind_of(frame).columns:
         raise ValueError(_NO_SYSTEM)
+
+
+def _validate_between(frame: Any, call: _Call) -> _Call:
+    """Check the arguments of a comparison of groups, and make the column of the groups a key."""
+    if call.test != "t":
+        raise ValueError(f"test={call.test!r} is for pairs, and groups of between= have different rows: use test='t'")
+    column = column_name("between", call.between)
+    kind_of(frame).refuse_missing([column], "between")
+    scores = [] if call.score is None else listed("score", call.score)
+    roles = [
+        ("between", column),
+        ("truth", call.truth),
+        *(("score", score) for score in scores),
+        ("cluster", call.cluster),
+    ]
+    refuse_repeats((role, item) for role, item in roles if item is not None)
+    keys = [] if call.by is None else listed("by", call.by)
+    return call._replace(by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column])
+
+
+def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
+    """Return the keys that are not averaged over, with that of the compared systems or groups last."""
+    keys = [key for key in all_keys if key != call.group]
+    left = keys_left(keys, True if call.mean_over is None else call.mean_over)
+    if len(left) == len(keys):
+        raise ValueError(
+            f"by: each value of {shown(call.group)} has one unit only; name the units that were drawn, such as "
+            "queries, too"
+        )
+    return [*left, call.group]
+
+
+def _compare_over_units(frame: Any, call: _Call) -> Any:
+    """Compare the means of units: of those that both systems have a value for, or of different units."""
+    paired, alpha = call.between is None, 1 - call.confidence
+    arguments = (call.metrics, call.truth, call.score, call.by, call.positive, call.undefined, call.policies)
+    source = unit_values_of(frame, *arguments, system=paired)
+    if paired and ("system" not in source.keys or len(source.systems) == 1):
+        raise ValueError(_TWO_SCORES)
+    left = _keys_left(call, source.keys)
+    columns = {key: f"key{i}" for i, key in enumerate(left)}
+    values = long_values(source, left, [key for key in source.keys if key not in left])
+    pairs = _pairs(values, columns, call, source.systems if paired else ())
+    row = pl.struct(pl.exclude(pairs.names.name, "m", "value")).rank("dense").cast(pl.Int64)
+    values = pairs.with_places(values.with_columns(row=row))
+    if not paired:
+        unpaired_tests.warn_of_pairs(values, call.group)
+        table = unpaired_tests.compare_means(mean_estimates(source, left), pairs, alpha)
+        return _result(table, pairs, columns, call, source.metrics, source)
+    paired_tests.validate_shared(values, pairs)
+    values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
+    differences = paired_tests.differences_of_units(values, pairs)
+    table = paired_tests.compare_units(differences, pairs.on, alpha)
+    if call.test == "permutation":
+        table = paired_tests.with_sign_flips(table, differences, call.resamples, call.seed)
+    return _result(table, pairs, columns, call, source.metrics, source)
+
+
+def _compare_over_rows(frame: Any, call: _Call) -> Any:
+    """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
+    paired, alpha, is_normal = call.between is None, 1 - call.confidence, call.test == "delong"
+    named = metrics_named(call.metrics, call.truth, call.score)
+    request = request_for(named.values(), request_of(call.truth, call.score, call.by, call.positive, call.policies))
+    if paired:
+        for name, value in (("mean_over", call.mean_over), ("test", call.test if call.test == "permutation" else None)):
+            if value is not None:
+                raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
+        if not request.several:
+            raise ValueError(_TWO_SCORES)
+        # Without clusters each row is its own cluster, so that its two D meet.
+        request = replace(request, each_row=call.cluster is None)
+    left = None if call.mean_over is None else partial(_keys_left, call)
+    rows = sampled_rows(frame, request, named, call.undefined, left, call.cluster)
+    if other := next((metric.name for metric in rows.metrics if is_normal and not metric.by_class), None):
+        raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
+    groups = estimates_of_groups(rows.rows, rows.metrics, call.undefined)
+    estimates = rows.restored(groups) if paired else rows.estimates(groups)
+    pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
+    influences = pairs.with_places(rows.clusters(groups)) if paired or rows.clustered else pl.DataFrame()
+    if paired:
+        table = paired_tests.compare_rows(rows, estimates, influences, pairs, alpha, normal=is_normal)
+    else:
+        table = unpaired_tests.compare_values(rows, estimates, influences, pairs, alpha)
+    return _result(table, pairs, rows.keys, call, list(named), rows.output)
+
+
+def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores: Sequence[str]) -> Pairs:
+    """Return the pairs of systems, or of groups with equal keys. `columns`: the keys, and their columns in a table."""
+    paired, group = call.between is None, columns[call.group]
+    names, on = table[group].unique().sort(), [*(column for column in columns.values() if column != group), "m"]
+    if systems := call.systems or scores:
+        names = pl.Series(group, [*systems], dtype=names.dtype)
+    elif paired and names.null_count():
+        raise ValueError("column 'system' has rows that are null: each value belongs to one system")
+    title = "systems" if paired else f"groups of column {shown(call.group)}"
+    baseline = call.baseline
+    if isinstance(baseline, str) and baseline == PREVIOUS and not paired:
+        if PREVIOUS in map(str, names):
+            raise ValueError(f"baseline: {PREVIOUS!r} is a group of column {shown(call.group)}, too; rename that group")
+    elif baseline is not None:
+        baseline = baseline_place(names, baseline, title) if len(names) else None
+    pairs, equal = Pairs(names, on, table), ["m"] if paired else on
+    systems_of_table = pairs.with_places(table)
+    pairs = pairs._replace(table=pairs_of(systems_of_table, equal, baseline))
+    if len(table) and pairs.table.is_empty():
+        within = " within the keys of by" if len(equal) > 1 else ""
+        raise ValueError(f"compare takes two {title} or more{within}, and there is {examples(names)} only")
+    keys = table.select(equal).unique().filter(m=0)
+    if alone := keys.join(pairs.table, on=equal, how="anti", nulls_equal=True).height:
+        warn(f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no row in the result")
+    return pairs
+
+
+def _result(
+    table: pl.DataFrame, pairs: Pairs, columns: Mapping[str, str], call: _Call, metrics: Sequence[str], source: Any
+) -> Any:
+    """Return what `compare` returns."""
+    paired, kind, names = call.between is None, source.kind, pl.lit(pairs.names)
+    is_known = paired and (source.systems or call.systems)
+    # The key of several scores is `score`, because `system` is the compared group.
+    of_scores = source.systems and not paired
+    keys = {
+        "score" if of_scores and key == "system" else key: column
+        for key, column in columns.items()
+        if key != call.group
+    }
+    numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
+    if call.correction is not None and not (is_known and len(pairs.names) == 2 and not keys and len(metrics) == 1):
+        numbers.append("p_adjusted")
+        table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), call.correction)))
+    numbers += DETAILS if call.details else ()
+    refuse_clash(keys, numbers)
+    table = table.with_columns(
+        metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
+        baseline=names.gather("a"),
+        system=names.gather("b"),
+        level=pl.lit(call.confidence),
+    )
+    nulls = [pl.lit(None, dtype).alias(name) for name, dtype in NUMBERS.items() if name not in table.columns]
+    order = sorted_by(
+        ["system" if of_scores and key == "score" else key for key in keys], source.systems, [*keys.values()]
+    )
+    result = table.lazy().sort(*order, "m", "a", "b").with_columns(nulls)
+    result = result.select(*(pl.col(column).alias(key) for key, column in keys.items()), *numbers)
+    given = kind.give(result, [key for key in keys if key in columns])
+    # The compared groups are values of the caller's column, as other keys are.
+    for side in () if kind.takes_expressions or (paired and source.systems) else ("baseline", "system"):
+        own = kind.give(result.select(by_name(side).alias(call.group)), [call.group])
+        if hasattr(given, "set_column"):  # A Table of pyarrow.
+            given = given.set_column(given.column_names.index(side), side, own.column(0))
+        else:
+            given[side] = own.iloc[:, 0].array
+    return given
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> tuple[Any, tuple[str, ...]]:

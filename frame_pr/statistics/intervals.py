@@ -176,15 +176,16 @@ def intervals(
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
-    unit, by = sampling_unit(sampled, cluster, means=means), by if has_values else keys_of_means(by, mean_over)
+    unit = sampling_unit(sampled, cluster, means=means, has_values=has_values)
+    by = by if has_values else keys_of_means(by, mean_over)
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
         )
     if unit == "rows":
-        if truth is None or score is None:
-            raise ValueError("a frame of metrics has groups only: cluster= and sampled='rows' need the rows")
+        assert truth is not None
+        assert score is not None
         named = metrics_named(metrics, truth, score)
         request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)

@@ -131,6 +131,11 @@ class RowMetric(NamedTuple):
             return "f1" if self.row_share.harmonic else "proportion"
         return "roc_auc" if self.name == "roc_auc" else "share"
 
+    @property
+    def by_class(self) -> bool:
+        """Return whether the D of the positives sum to 0, and those of the negatives too."""
+        return self.of_ranking is not None and self.of_ranking(pl.col(self.name)).by_class
+
 
 class SampledRows(NamedTuple, Generic[Frame]):
     """The rows of a call, checked for standard errors, and the output in the caller's kind of frame."""
@@ -161,12 +166,14 @@ class SampledRows(NamedTuple, Generic[Frame]):
         """Return a table with the keys in place of `group`."""
         return collected(self.output.restored(table.lazy()), "auto")
 
-    def estimates(self) -> pl.DataFrame:
+    def estimates(self, groups: pl.DataFrame | None = None) -> pl.DataFrame:
         """Return a row per key and metric: `key_columns`, `Estimates`, `groups` and `undefined`.
 
-        `groups`: how many groups have a value; `undefined`: how many have none.
+        `groups`: how many groups have a value; `undefined`: how many have none. The argument is the result of
+        `estimates_of_groups`.
         """
-        groups, has_value = estimates_of_groups(self.rows, self.metrics, self.undefined), pl.col("value").is_not_null()
+        groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
+        has_value = pl.col("value").is_not_null()
         table = self.restored(groups)
         if self.averaged:
             table = self._means(table)
@@ -177,9 +184,7 @@ class SampledRows(NamedTuple, Generic[Frame]):
             table = table.drop("error", "df", "units", "sources").join(
                 errors, on=self.key_columns, how="left", nulls_equal=True
             )
-            # A group of which all rows are dropped has no clusters.
-            error = pl.when(has_value).then(pl.col("error") / pl.col("groups"))
-            table = table.with_columns(error=error, units=pl.col("units").fill_null(0))
+            table = table.with_columns(error=pl.when(has_value).then(pl.col("error") / pl.col("groups")))
         return table
 
     def _means(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -203,19 +208,18 @@ class SampledRows(NamedTuple, Generic[Frame]):
             undefined="undefined_value",
         )
 
-    def clusters(self, groups: pl.DataFrame | None = None) -> pl.DataFrame:
+    def clusters(self, groups: pl.DataFrame) -> pl.DataFrame:
         """Return the `key_columns`, `cluster`, and what `cluster_errors` reads.
 
         `groups`: the result of `estimates_of_groups`.
         """
-        groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
         sums = sums_of_clusters(self.rows, self.metrics, groups)
         alone = (pl.len().over("group", "m") == 1) & pl.col("D").is_not_null()
-        return (
-            self.restored(sums.with_columns(alone=alone))
-            .group_by(*self.key_columns, "cluster")
-            .agg(pl.col("D").sum(), pl.col("alone", "has_positive", "has_negative").any())
-        )
+        table = self.restored(sums.with_columns(alone=alone))
+        if not self.averaged:
+            return table
+        flags = pl.col("alone", "has_positive", "has_negative").any()
+        return table.group_by(*self.key_columns, "cluster").agg(pl.col("D").sum(), flags)
 
 
 def sampled_rows(
@@ -238,7 +242,7 @@ def sampled_rows(
         refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        refuse_policies(request, list(named.values()), clusters=cluster is not None)
+        refuse_policies(request, list(named.values()), clusters=cluster is not None or request.each_row)
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
@@ -333,7 +337,7 @@ def estimates_of_groups(rows: Rows, targets: Sequence[RowMetric], undefined: flo
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per group, metric and cluster: `positive` (the label of its first row), and the sum of its D.
+    """Return a row per group, metric and cluster: the sum of its D.
 
     The sum is null if the metric has no value. `has_positive` and `has_negative`: whether the cluster has a row of each
     label; for a share, whether it has a row of the whole.
@@ -355,7 +359,7 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.DataFr
             influence = pl.when(truth).then("hit").otherwise("miss").sum()
             labels = {"has_positive": truth.any(), "has_negative": (~truth).any()}
             of_rows = table.with_columns(block=block).join(of_blocks, on="block", how="left")
-            sums = of_rows.group_by(code).agg(positive=truth.first(), D=influence, **labels)
+            sums = of_rows.group_by(code).agg(D=influence, **labels)
             sums = sums.join(values, on="group", how="left")
         else:
             reached, share = pl.lit(True), target.row_share
@@ -363,14 +367,14 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.DataFr
             if target.threshold is not None:
                 reached = rows.key.score_reaches(code_reached(target.threshold.threshold, rows.key)).fill_null(False)
             part, whole = share.part(truth, reached).sum(), share.whole(truth, reached).sum()
-            sums = table.group_by(code).agg(positive=truth.first(), part=part, whole=whole)
+            sums = table.group_by(code).agg(part=part, whole=whole)
             influence = (pl.col("part") - value * pl.col("whole")) / pl.col("whole").sum().over("group")
             sums = sums.join(values, on="group", how="left").with_columns(
                 D=influence, has_positive=pl.col("whole") > 0, has_negative=pl.col("whole") > 0
             )
         influence = pl.when(value.is_not_null()).then(pl.col("D").cast(pl.Float64))
         sums = sums.with_columns(D=influence, m=pl.lit(m, dtype=pl.Int32))
-        parts.append(sums.select(*code, "positive", "m", "D", "has_positive", "has_negative"))
+        parts.append(sums.select(*code, "m", "D", "has_positive", "has_negative"))
     return pl.concat(parts)
 
 

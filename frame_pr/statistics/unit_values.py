@@ -10,7 +10,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, names_of
 from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, InMemory, backend_class, collected, kind_of
+from frame_pr.frames.kinds import Frame, FrameKind, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -45,7 +45,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
     """The metrics that lie between 0 and 1."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """Return a result with these keys as a frame of the caller's kind."""
-    kind: InMemory[Frame]
+    kind: FrameKind[Frame]
 
 
 def unit_values_of(
@@ -97,15 +97,18 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
     return truth is None
 
 
-def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
+def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool, has_values: bool) -> str:
     """Return the sampling unit, "groups" or "rows". `means`: whether the call is about means over groups."""
     default = "groups" if means and cluster is None else "rows"
     unit: str = check_choice("sampled", sampled, ("groups", "rows", None)) or default
-    if unit == "groups":
-        if cluster is not None:
-            raise ValueError(CLUSTERS_OF_ROWS)
-        if not means:
-            raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
+    if unit == "groups" and cluster is not None:
+        raise ValueError(CLUSTERS_OF_ROWS)
+    if unit == "groups" and not means:
+        raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
+    if unit == "rows" and has_values:
+        raise ValueError(
+            "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
+        )
     return unit
 
 
@@ -197,15 +200,19 @@ def group_means(table: pl.DataFrame, keys: Sequence[str], names: Sequence[str], 
     return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
 
 
+def long_values(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[str] = ()) -> pl.DataFrame:
+    """Return a row per unit and metric: the keys as `key0`, ..., other keys as `unit0`, ..., `m` and `value`."""
+    columns = {f"{role}{i}": key for role, names in (("key", keys), ("unit", units)) for i, key in enumerate(names)}
+    places = {str(m): metric for m, metric in enumerate(unit_values.metrics)}
+    named = [by_name(name).alias(column) for column, name in {**columns, **places}.items()]
+    table = collected(unit_values.table.select(named), "auto")
+    return table.unpivot([*places], index=[*columns], variable_name="m").with_columns(pl.col("m").cast(pl.Int32))
+
+
 def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.DataFrame:
     """Return the means over the units that share the keys: `key0`, ..., `m`, `Estimates`, `groups`, `undefined`."""
-    columns, places = [f"key{i}" for i in range(len(keys))], [str(m) for m in range(len(unit_values.metrics))]
-    named = [by_name(key).alias(column) for key, column in zip(keys, columns, strict=True)]
-    named += [by_name(name).alias(place) for name, place in zip(unit_values.metrics, places, strict=True)]
-    long = collected(unit_values.table.select(named), "auto").unpivot(places, index=columns, variable_name="m")
-    long = long.with_columns(pl.col("m").cast(pl.Int32))
-    n = pl.col("defined_value")
-    return group_means(long, [*columns, "m"], ["value"], len(places)).select(
+    long, columns, n = long_values(unit_values, keys), [f"key{i}" for i in range(len(keys))], pl.col("defined_value")
+    return group_means(long, [*columns, "m"], ["value"], len(unit_values.metrics)).select(
         *(*columns, "m"),
         value="mean_value",
         error=pl.col("std_value") / n.sqrt(),

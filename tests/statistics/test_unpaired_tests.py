@@ -160,6 +160,10 @@ def test_several_scores():
     assert both["score"].to_list() == ["s"] * 3 + ["other"] * 3
     alone = fp.compare(data, AP, "t", "other", between="week", correction=None)
     assert both.filter(score="other").drop("score").equals(alone)
+    # The key `score` of the result is no column of the caller, also if the frame has one.
+    frame = data.rename({"s": "score"}).to_pandas()
+    renamed = fp.compare(frame, AP, "t", ["score", "other"], between="week", correction=None)
+    assert renamed["difference"].tolist() == both["difference"].to_list()
 
 
 @pytest.mark.slow
@@ -194,8 +198,8 @@ def test_means_that_do_not_vary():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one"),
-        ({"between": "one"}, "between: column 'one' has no two groups to compare; it holds 'previous'"),
+        ({"baseline": 9}, "baseline=9 is none of the groups of column 'week'; there are 0, 1, 2"),
+        ({"between": "one"}, "compare takes two groups of column 'one' or more, and there is 'previous' only"),
         ({"between": "one", "baseline": "previous"}, "'previous' is a group of column 'one', too; rename that group"),
         ({"between": "weak"}, "between: no column 'weak' in the frame; did you mean 'week'?"),
         ({"test": "permutation"}, "test='permutation' is for pairs, and groups of between= have different rows"),
