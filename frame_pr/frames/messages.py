@@ -38,7 +38,7 @@ def shown(value: Any) -> str:
         return repr(value[: _LONGEST // 2]) + "..."
     if isinstance(value, (date, time, timedelta)):
         return str(value)
-    is_array_without_axes = getattr(value, "ndim", None) == 0 and type(value).__module__.startswith("numpy")
+    is_array_without_axes = type(value).__module__.startswith("numpy") and getattr(value, "ndim", None) == 0
     if isinstance(value, (str, bytes, Number, type(None))) or is_array_without_axes:
         with suppress(ValueError):  # Python writes no integer of more than 4,300 digits.
             return _cut(repr(value))

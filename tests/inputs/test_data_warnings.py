@@ -162,6 +162,23 @@ def test_ranks_as_a_score(rank):
     warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
     warns(frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text)
     warns(frame.sample(fraction=1, shuffle=True, seed=1), lambda frame: fp.curve(frame, "y", "rank", by="q"), text)
+    # Of many groups, a sample is looked at.
+    many = pl.concat(frame.with_columns(pl.col("q") + str(i)) for i in range(50)).sample(fraction=1, shuffle=True)
+    warns(many, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        (RANKS, {"ascending": True}),
+        (RANKS.with_columns(y=1 - pl.col("y")), {}),  # positives have large values
+        (RANKS.with_columns(pl.col("rank") + 1), {}),
+        (RANKS.with_columns(rank=pl.Series([1, 2, 3, 4, 4, 1, 2, 2, 1, 1, 2])), {}),  # ratings
+        (RANKS[5:], {}),  # in groups of three, any order is likely
+    ],
+)
+def test_whole_numbers_that_are_no_ranks(frame, options):
+    fp.average_precision(frame, "y", "rank", by="q", **options)
 
 
 ROWS_WITH_TIES = pl.DataFrame(
