@@ -103,10 +103,12 @@ def plan_for(
     return Plan(metrics, over_groups, ideals, facts, columns, extra_sums, thresholds, ranks, rows.key, undefined)
 
 
-def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
-    """Return one row per group: `group` and the metrics under these column names."""
+def values(
+    rows: Rows, named: Mapping[str, str], undefined: float | None = None, ranked: PackedRows | None = None
+) -> pl.LazyFrame:
+    """Return one row per group: `group` and the metrics under these column names. `ranked`: see `aggregate`."""
     plan = plan_for(rows, list(named.values()), undefined)
-    table = finalize(aggregate(rows, plan), ["group"], plan)
+    table = finalize(aggregate(rows, plan, ranked), ["group"], plan)
     return table.select("group", **renamed(named))
 
 

@@ -28,8 +28,6 @@ class RowShare(NamedTuple):
 
     part: Callable[[pl.Expr, pl.Expr], pl.Expr]
     whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
-    n: Callable[[Counts], pl.Expr]
-    """The number of rows in `whole`."""
     harmonic: bool = False
     """Whether the rate is 2 J / (1 + J) for this share J, the harmonic mean of J and 1."""
 
@@ -264,7 +262,7 @@ RATES: Mapping[str, Rate] = {
         precision,
         "Precision",
         needs=("k",),
-        row_share=RowShare(lambda t, p: t & p, lambda t, p: p, k),
+        row_share=RowShare(lambda t, p: t & p, lambda t, p: p),
         best_by=_precision_of_some,
     ),
     "recall": Rate(
@@ -272,26 +270,26 @@ RATES: Mapping[str, Rate] = {
         "Recall",
         needs=("positives",),
         bounded_at=_ALSO_AT_LIMITS,
-        row_share=RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
+        row_share=RowShare(lambda t, p: t & p, lambda t, p: t),
     ),
     "specificity": Rate(
         specificity,
         "Specificity",
         needs=("negatives",),
-        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t, _negatives),
+        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t),
     ),
     "npv": Rate(
         npv,
         "NPV",
         needs=("rows - k",),
         bounded_at=_NOT_AT_RECALLS,
-        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~p, lambda c: c.rows - c.k),
+        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~p),
     ),
     "fpr": Rate(
         fpr,
         "False positive rate",
         needs=("negatives",),
-        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: ~t, _negatives),
+        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: ~t),
         best="smallest",
     ),
     "fnr": Rate(
@@ -299,21 +297,21 @@ RATES: Mapping[str, Rate] = {
         "False negative rate",
         needs=("positives",),
         bounded_at=_ALSO_AT_LIMITS,
-        row_share=RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
+        row_share=RowShare(lambda t, p: t & ~p, lambda t, p: t),
         best="smallest",
     ),
     "fdr": Rate(
         fdr,
         "False discovery rate",
         needs=("k",),
-        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: p, k),
+        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: p),
         best="smallest",
     ),
     "accuracy": Rate(
         accuracy,
         "Accuracy",
         needs=("rows",),
-        row_share=RowShare(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
+        row_share=RowShare(lambda t, p: t == p, lambda t, p: t == t),
         best_by=accuracy,
     ),
     "balanced_accuracy": Rate(
@@ -323,7 +321,6 @@ RATES: Mapping[str, Rate] = {
         row_share=RowShare(
             lambda t, p: 2 * (t & p).cast(pl.Int64),
             lambda t, p: t.cast(pl.Int64) + p.cast(pl.Int64),
-            lambda c: c.positives + c.k - c.tp,
             harmonic=True,
         )
     ),
@@ -343,7 +340,7 @@ RATES: Mapping[str, Rate] = {
         prevalence,
         "Prevalence",
         needs=("rows",),
-        row_share=RowShare(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
+        row_share=RowShare(lambda t, p: t, lambda t, p: t == t),
         best="none",
         of_group=True,
         group_rows=True,

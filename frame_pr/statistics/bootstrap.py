@@ -16,7 +16,7 @@ from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.ranking.blocks import pack_rows
 from frame_pr.statistics.bounds import ROUNDING, Array, Bounds, array_of, columns_of, scipy_special, t_quantile
 from frame_pr.statistics.sampled_rows import SampledRows
-from frame_pr.statistics.unit_values import group_means
+from frame_pr.statistics.unit_values import means_over
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 _AT_ONCE = 2**20
@@ -53,10 +53,8 @@ def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: floa
     table = table.with_columns(kept=kept)
     index = [*keys, "kept"] if keys else []
     long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(places, index=index, variable_name="m")
-    means = group_means(long.with_columns(pl.col("m").cast(pl.Int32)), [*index, "m"], ["value"], len(names))
-    result = means.select(
-        *keys, "m", kept="kept" if keys else pl.lit(0), value="mean_value", undefined="undefined_value"
-    )
+    result = means_over(long.with_columns(pl.col("m").cast(pl.Int32)), [*index, "m"], len(names))
+    result = result.select(*keys, "m", "value", "undefined", kept="kept" if keys else pl.lit(0))
     data = collected(rows.frame, "auto").join(table.select("code", "number", "kept"), left_on="group", right_on="code")
     data = data.with_columns(group="number").drop("number")
     data = data.filter(~pl.col("dropped")).drop("dropped") if rows.key.drops else data

@@ -14,113 +14,69 @@ from frame_pr.frames.kinds import Frame, collected
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
+from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
+from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import Aggregate, Aggregates, Counts
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, RowShare
-from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName
-from frame_pr.statistics.unit_values import group_means
+from frame_pr.statistics.unit_values import means_over
 
 _NEGATIVES = BLOCKS.rows - BLOCKS.positives
+_BLOCKS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
 
 
-class RowError(NamedTuple):
-    """The standard error of a metric over sampled rows, as sums over blocks, and the influence D of a row.
+class Influence(NamedTuple):
+    """The influence D of a row on a metric: the derivative of the metric by the weight of the row.
 
-    D is the derivative of the metric by the weight of the row: its influence function. The D of all rows sum to 0, and
-    the sum of their squares is about the variance of the metric.
+    D is a formula of the block of the row, and of the value, the positives and the rows of its group. The D of all rows
+    sum to 0, and the sum of their squares is about the variance of the metric.
     """
 
-    aggregates: Aggregates
-    error: pl.Expr
-    """A formula of the facts of the group and of the aggregates."""
     positive: pl.Expr
-    """The D of a row, from its label, its block and the facts of the group."""
     negative: pl.Expr
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
 
 
-def _average_precision(value: pl.Expr) -> RowError:
-    """Return the standard error of average precision. A positive that is not retrieved has D = -A / P.
+def _average_precision(value: pl.Expr) -> Influence:
+    """Return the influence on average precision. A positive that is not retrieved has D = -A / P.
 
     More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
     for a negative changes only the latter.
     """
-    lacking = BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")
-    later_hits, retrieved_hits = pl.col("later_hits"), BLOCKS.number("retrieved_hits")
-    unretrieved = BLOCKS.positives - retrieved_hits
+    lacking = (BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")).fill_null(-1.0)
     # Relative to 1 - A, which for good rankings is as small as the other terms.
-    lacks = 1 - value
-    squares = BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * retrieved_hits
-    squares += unretrieved * value**2 + BLOCKS.number("loss_squares")
-    return RowError(
-        {
-            "gain_squares": Aggregate(BLOCKS.hits * lacking**2),
-            "gains": Aggregate(BLOCKS.hits * lacking),
-            "retrieved_hits": Aggregate(pl.when("retrieved").then(BLOCKS.hits)),
-            "loss_squares": Aggregate(pl.col("misses") * later_hits**2),
-        },
-        _spread(squares, pl.min_horizontal(BLOCKS.positives, _NEGATIVES)).sqrt() / BLOCKS.positives,
-        (lacking.fill_null(-1.0) + lacks) / BLOCKS.positives,
-        -later_hits / BLOCKS.positives,
-    )
+    return Influence((lacking + (1 - value)) / BLOCKS.positives, -pl.col("later_hits") / BLOCKS.positives)
 
 
-def _roc_auc(value: pl.Expr) -> RowError:
-    """Return the standard error of ROC AUC.
+def _roc_auc(value: pl.Expr) -> Influence:
+    """Return the influence on ROC AUC. The variance is that of DeLong, DeLong and Clarke-Pearson (1988).
 
-    Its variance is that of DeLong, DeLong and Clarke-Pearson (1988): of the shares of negatives above each positive,
-    and of positives below each negative. Rows that are not retrieved are the last block.
+    A positive depends on the share of negatives above it, a negative on that of positives below it. Rows that are not
+    retrieved are the last block.
     """
     tp, k = BLOCKS.tp.fill_null(BLOCKS.positives), BLOCKS.k.fill_null(BLOCKS.rows)
-    misses, above = BLOCKS.size - BLOCKS.hits, tp - BLOCKS.hits
-    of_hit = (k - tp - misses / 2) / _NEGATIVES
-    of_miss, of_earlier = 1 - (above + BLOCKS.hits / 2) / BLOCKS.positives, 1 - above / BLOCKS.positives
-    lacks = 1 - value
-    earlier = pl.col("misses") - misses
-    of_positives = BLOCKS.number("negatives_above_squares") - BLOCKS.positives * lacks**2
-    of_negatives = BLOCKS.number("positives_below_squares") - _NEGATIVES * lacks**2
-    # In floats, because Int64 does not hold the square of every count.
-    p, n = BLOCKS.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
-    variance = _spread(of_positives, p) / p**2 + _spread(of_negatives, n) / n**2
-    return RowError(
-        {
-            "negatives_above_squares": Aggregate(BLOCKS.hits * of_hit**2),
-            "positives_below_squares": Aggregate(misses * of_miss**2 + earlier * of_earlier**2),
-        },
-        variance.sqrt(),
-        (lacks - of_hit) / BLOCKS.positives,
-        (lacks - of_miss) / _NEGATIVES,
-        by_class=True,
-    )
+    of_hit = (k - tp - (BLOCKS.size - BLOCKS.hits) / 2) / _NEGATIVES
+    of_miss = 1 - (tp - BLOCKS.hits / 2) / BLOCKS.positives
+    return Influence((1 - value - of_hit) / BLOCKS.positives, (1 - value - of_miss) / _NEGATIVES, by_class=True)
 
 
-def _spread(squares: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Correct a sum of squares of n numbers that sum to 0 for the size of the sample; null below two."""
-    return pl.when(n > 1).then(squares.clip(lower_bound=0.0) * n / (n - 1))
-
-
-ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {"average_precision": _average_precision, "roc_auc": _roc_auc}
-"""The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
-
-
-def _share_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Return the standard error of a share J of n rows, or of 2 J / (1 + J)."""
-    part = value / (2 - value) if share.harmonic else value
-    error = (part * (1 - part) / n).sqrt()
-    return error * 2 / (1 + part) ** 2 if share.harmonic else error
+INFLUENCES: Mapping[str, Callable[[pl.Expr], Influence]] = {
+    "average_precision": _average_precision,
+    "roc_auc": _roc_auc,
+}
+"""The influences on metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
 
 
 class RowMetric(NamedTuple):
     """A metric with a standard error over rows: a metric of the whole ranking, or a share at a threshold."""
 
     name: str
-    of_ranking: Callable[[pl.Expr], RowError] | None = None
+    of_ranking: Influence | None = None
     row_share: RowShare | None = None
     threshold: Threshold | None = None
 
@@ -134,7 +90,27 @@ class RowMetric(NamedTuple):
     @property
     def by_class(self) -> bool:
         """Return whether the D of the positives sum to 0, and those of the negatives too."""
-        return self.of_ranking is not None and self.of_ranking(pl.col(self.name)).by_class
+        return self.of_ranking is not None and self.of_ranking.by_class
+
+    def reached(self, key: SortKey) -> pl.Expr:
+        """Return whether a row reaches the threshold, if there is one."""
+        if self.threshold is None:
+            return pl.lit(True)
+        return key.score_reaches(code_reached(self.threshold.threshold, key)).fill_null(False)
+
+    def influence(self, reached: pl.Expr) -> dict[str, pl.Expr]:
+        """Return `D` of a row, and whether the row tells of the positives and of the negatives that the metric counts.
+
+        A row of the whole of a share tells of both. `reached`: whether the row reaches the threshold.
+        """
+        truth, share = pl.col("truth"), self.row_share
+        if self.of_ranking is not None:
+            influence = pl.when(truth).then(self.of_ranking.positive).otherwise(self.of_ranking.negative)
+            return {"D": influence, "has_positive": truth, "has_negative": ~truth}
+        assert share is not None
+        part, whole = (number(truth, reached).cast(pl.Float64) for number in (share.part, share.whole))
+        influence = (part - pl.col("value") * whole) / (whole * pl.col("count")).sum().over("group")
+        return {"D": influence, "has_positive": whole > 0, "has_negative": whole > 0}
 
 
 class SampledRows(NamedTuple, Generic[Frame]):
@@ -169,44 +145,25 @@ class SampledRows(NamedTuple, Generic[Frame]):
     def estimates(self, groups: pl.DataFrame | None = None) -> pl.DataFrame:
         """Return a row per key and metric: `key_columns`, `Estimates`, `groups` and `undefined`.
 
-        `groups`: how many groups have a value; `undefined`: how many have none. The argument is the result of
-        `estimates_of_groups`.
+        The column `groups` says how many groups have a value, and `undefined` how many have none. The argument is the
+        result of `estimates_of_groups`.
         """
         groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
-        has_value = pl.col("value").is_not_null()
-        table = self.restored(groups)
+        table, has_value = self.restored(groups), pl.col("value").is_not_null()
         if self.averaged:
-            table = self._means(table)
+            # A mean has an error only if each of its values has one.
+            error, n, df = pl.col("error"), pl.col("value").count(), pl.col("df").filter(has_value).sum()
+            numbers = {"df": df, "sources": df + 1, "units": pl.col("units").sum()}
+            numbers["error"] = pl.when((error.count() == n) & (n > 0)).then((error**2).sum().sqrt() / n)
+            table = means_over(table, self.key_columns, len(self.metrics), **numbers)
         else:
             table = table.with_columns(groups=has_value.cast(pl.Int64), undefined=(~has_value).cast(pl.Int64))
         if self.clustered:
             errors = cluster_errors(self.clusters(groups), self.key_columns)
-            table = table.drop("error", "df", "units", "sources").join(
-                errors, on=self.key_columns, how="left", nulls_equal=True
-            )
+            table = table.drop("error", "df", "units", "sources")
+            table = table.join(errors, on=self.key_columns, how="left", nulls_equal=True)
             table = table.with_columns(error=pl.when(has_value).then(pl.col("error") / pl.col("groups")))
         return table
-
-    def _means(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return means over the groups that share the keys, with their standard errors."""
-        table = table.with_columns(
-            square=pl.col("error") ** 2, df=pl.when(pl.col("value").is_not_null()).then(pl.col("df"))
-        )
-        means = group_means(table, self.key_columns, ["value", "square", "df", "units"], len(self.metrics))
-        # A mean has an error only if each of its values has one.
-        n, has_error = pl.col("defined_value"), pl.col("defined_square") == pl.col("defined_value")
-        df = (pl.col("mean_df") * pl.col("defined_df")).round().fill_null(0).cast(pl.Int64)
-        return means.select(
-            *self.key_columns,
-            value="mean_value",
-            error=pl.when(has_error).then((pl.col("mean_square") / n).sqrt()),
-            df=df,
-            sources=df + 1,
-            units=(pl.col("mean_units") * pl.col("groups")).round().fill_null(0).cast(pl.Int64),
-            positives=pl.lit(None, dtype=pl.Int64),
-            groups=n,
-            undefined="undefined_value",
-        )
 
     def clusters(self, groups: pl.DataFrame) -> pl.DataFrame:
         """Return the `key_columns`, `cluster`, and what `cluster_errors` reads.
@@ -259,9 +216,7 @@ def row_metric(name: str) -> RowMetric | None:
     row_share = RATES[head].row_share if head in RATES else None
     if row_share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
         return RowMetric(name, None, row_share, cutoff)
-    if name not in ROW_ERRORS:
-        return None
-    return RowMetric(name, ROW_ERRORS[name])
+    return RowMetric(name, INFLUENCES[name](pl.col("value"))) if name in INFLUENCES else None
 
 
 def of_rows(name: str) -> RowMetric:
@@ -272,7 +227,7 @@ def of_rows(name: str) -> RowMetric:
     at_thresholds = ", ".join(rate for rate in shares if not RATES[rate].of_group)
     totals = [rate for rate in shares if RATES[rate].of_group]
     raise ValueError(
-        f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and {', '.join(totals)} have one, "
+        f"{name} has no closed form where rows are sampled: {', '.join(INFLUENCES)} and {', '.join(totals)} have one, "
         f"and {at_thresholds} at a threshold; method='bootstrap' gives an interval for every metric"
     )
 
@@ -300,81 +255,76 @@ def _column_name(column: Column) -> Any:
     return column.meta.output_name() if isinstance(column, pl.Expr) and column.meta.is_column() else column
 
 
-def estimates_of_groups(rows: Rows, targets: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
+def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
     """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
-    thresholds = [target.threshold for target in targets if target.threshold is not None]
-    counts = [f"{count}@{threshold}" for threshold in thresholds for count in ("tp", "k")]
-    errors = [target.of_ranking and target.of_ranking(pl.col(target.name)) for target in targets]
-    helpers: dict[str, Aggregate] = {name: part for error in errors if error for name, part in error.aggregates.items()}
-    names = list(dict.fromkeys([*(target.name for target in targets), *counts]))
-    plan = plan_for(rows, names, undefined, others=helpers)
-    table = collected(finalize(aggregate(rows, plan), ["group", "rows", "positives", *helpers], plan), "auto")
+    names = dict.fromkeys([*(target.name for target in metrics), "positives", "rows"])
+    ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
+    table = collected(values(rows, {name: name for name in names}, undefined, ranked), "auto")
+    steps, counts = _steps(rows, ranked), _counted(rows)
+    squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
+    of_label = {"of_positives": squares.filter("truth").sum(), "of_negatives": squares.filter(~pl.col("truth")).sum()}
+    sums_of = {"whole": pl.col("count").filter("has_positive").sum(), "hits": pl.col("count").filter("truth").sum()}
     parts = []
-    for m, (target, row_error) in enumerate(zip(targets, errors, strict=True)):
-        value = pl.col(target.name)
-        if row_error is not None:
-            n = pl.min_horizontal(BLOCKS.positives, _NEGATIVES)
-            error = pl.when(n > 1).then(row_error.error)
-        else:
-            at, share = target.threshold, target.row_share
-            assert share is not None
-            tp, k = (pl.lit(0) if at is None else pl.col(f"{count}@{at}") for count in ("tp", "k"))
-            n = share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
-            error = pl.when(n > 0).then(_share_error(share, value, n))
-        part = {"value": value, "error": pl.when(value.is_not_null()).then(error)}
-        parts.append(
-            table.select(
-                "group",
-                m=pl.lit(m, dtype=pl.Int32),
-                **{name: number.cast(pl.Float64) for name, number in part.items()},
-                df=n.cast(pl.Int64) - 1,
-                sources=n.cast(pl.Int64),
-                units=BLOCKS.rows.cast(pl.Int64),
-                positives=BLOCKS.positives.cast(pl.Int64),
-            )
-        )
+    for m, target in enumerate(metrics):
+        value, groups = pl.col("value"), table.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
+        lines = steps
+        if target.of_ranking is None:
+            lines = counts.group_by("group", "truth", reached=target.reached(rows.key)).agg(pl.col("count").sum())
+        lines = lines.join(groups, on="group", how="left").with_columns(**target.influence(pl.col("reached")))
+        part = groups.join(lines.group_by("group").agg(**sums_of, **of_label), on="group", how="left")
+        least, fewer, variance = 1, pl.col("whole").fill_null(0), pl.sum_horizontal(*of_label)
+        if target.of_ranking is not None:
+            least, fewer = 2, pl.min_horizontal(p, n - p)
+            # Positives that only the totals know are not retrieved.
+            variance = (variance + (p - pl.col("hits")) * (value / p) ** 2) * fewer / (fewer - 1)
+        if target.by_class:
+            variance = pl.col("of_positives") * p / (p - 1) + pl.col("of_negatives") * (n - p) / (n - p - 1)
+        error = pl.when((fewer >= least) & value.is_not_null()).then(variance.sqrt())
+        numbers = {"df": fewer - 1, "sources": fewer, "units": n, "positives": p}
+        whole_numbers = [number.cast(pl.Int64).alias(name) for name, number in numbers.items()]
+        parts.append(part.select("group", "value", error.alias("error"), *whole_numbers, m=pl.lit(m, pl.Int32)))
     return pl.concat(parts)
 
 
-def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per group, metric and cluster: the sum of its D.
-
-    The sum is null if the metric has no value. `has_positive` and `has_negative`: whether the cluster has a row of each
-    label; for a share, whether it has a row of the whole.
-    """
-    truth, code = pl.col("truth"), ["group", "cluster"]
+def _counted(rows: Rows) -> pl.DataFrame:
+    """Return the rows that count, with `count`."""
     table = collected(rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame, "auto")
-    blocks = None
-    if any(target.of_ranking for target in targets):
+    return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))
+
+
+def _steps(rows: Rows, ranked: PackedRows | None) -> pl.DataFrame:
+    """Return three lines for each step: its positives, its negatives, and the negatives after the step above."""
+    blocks = collected(blocks_of(rows, (*_BLOCKS, "misses", "positives"), steps=True, ranked=ranked), "auto")
+    hits, misses = pl.col("hits"), pl.col("size") - pl.col("hits")
+    above = pl.col("tp").fill_null(pl.col("positives")) - hits
+    lines = [
+        blocks.with_columns(truth=pl.lit(True), count=hits),
+        blocks.with_columns(truth=pl.lit(False), count=misses),
+        blocks.with_columns(truth=pl.lit(False), count=pl.col("misses") - misses, hits=pl.lit(0, pl.Int64), tp=above),
+    ]
+    return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS, reached=True)
+
+
+def sums_of_clusters(rows: Rows, metrics: Sequence[RowMetric], groups: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per group, metric and cluster: the sum of its D; null if the metric has no value.
+
+    `has_positive` and `has_negative`: whether the cluster has a row of each label; for a share, of the whole. `groups`:
+    the result of `estimates_of_groups`.
+    """
+    table, influence, parts = _counted(rows), pl.when(pl.col("value").is_not_null().first()).then(pl.col("D").sum()), []
+    if any(target.of_ranking for target in metrics):
         # Only a block of dropped rows weighs nothing.
-        blocks = collected(blocks_of(rows), "auto").filter(pl.col("size") > 0)
-        blocks = blocks.with_columns(score="threshold", dropped=False)
-    parts = []
-    for m, target in enumerate(targets):
-        values, value = groups.filter(m=m).select("group", "value"), pl.col("value")
-        if target.of_ranking is not None and blocks is not None:
-            error, block = target.of_ranking(value), rows.key.block_of_row()
-            of_blocks = blocks.join(values, on="group", how="left")
-            of_blocks = of_blocks.select(block=block, hit=error.positive, miss=error.negative)
-            influence = pl.when(truth).then("hit").otherwise("miss").sum()
-            labels = {"has_positive": truth.any(), "has_negative": (~truth).any()}
-            of_rows = table.with_columns(block=block).join(of_blocks, on="block", how="left")
-            sums = of_rows.group_by(code).agg(D=influence, **labels)
-            sums = sums.join(values, on="group", how="left")
-        else:
-            reached, share = pl.lit(True), target.row_share
-            assert share is not None
-            if target.threshold is not None:
-                reached = rows.key.score_reaches(code_reached(target.threshold.threshold, rows.key)).fill_null(False)
-            part, whole = share.part(truth, reached).sum(), share.whole(truth, reached).sum()
-            sums = table.group_by(code).agg(part=part, whole=whole)
-            influence = (pl.col("part") - value * pl.col("whole")) / pl.col("whole").sum().over("group")
-            sums = sums.join(values, on="group", how="left").with_columns(
-                D=influence, has_positive=pl.col("whole") > 0, has_negative=pl.col("whole") > 0
-            )
-        influence = pl.when(value.is_not_null()).then(pl.col("D").cast(pl.Float64))
-        sums = sums.with_columns(D=influence, m=pl.lit(m, dtype=pl.Int32))
-        parts.append(sums.select(*code, "m", "D", "has_positive", "has_negative"))
+        blocks = collected(blocks_of(rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
+        block = rows.key.block_of_row().alias("block")
+        blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
+        table = table.with_columns(block).join(blocks, on="block", how="left")
+    for m, target in enumerate(metrics):
+        of_groups = groups.filter(m=m).select("group", "value", "positives", rows="units")
+        influences = table.join(of_groups, on="group", how="left").with_columns(
+            **target.influence(target.reached(rows.key))
+        )
+        sums = influences.group_by("group", "cluster").agg(pl.col("has_positive", "has_negative").any(), D=influence)
+        parts.append(sums.with_columns(m=pl.lit(m, pl.Int32)))
     return pl.concat(parts)
 
 

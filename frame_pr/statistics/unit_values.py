@@ -17,7 +17,6 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import values
-from frame_pr.metrics.means import Means, means_of
 from frame_pr.metrics.names import metric, request_for
 
 CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
@@ -188,12 +187,17 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return means.left(keys)
 
 
-def group_means(table: pl.DataFrame, keys: Sequence[str], names: Sequence[str], metrics: int) -> pl.DataFrame:
-    """Return `mean_...`, `std_...`, `defined_...` and `undefined_...` of columns, and `groups`, for each of the keys.
+def means_over(table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers: pl.Expr) -> pl.DataFrame:
+    """Return means of `value` over the groups that share the keys: `Estimates`, `groups` and `undefined`.
 
-    `metrics`: the number of metrics, whose place is the last key. Each has a row if it is the only key.
+    The groups were drawn, unless other aggregates, `numbers`, replace these. `metrics`: the number of metrics, whose
+    place `m` is the last key. Each of them has a row if it is the only key.
     """
-    means = means_of(table.lazy(), keys, names, names, Means(None, ["mean", "std", "defined"], "mean_")).collect()
+    value = pl.col("value")
+    n, none = value.count().cast(pl.Int64), pl.lit(None, pl.Int64)
+    drawn = {"error": value.std() / n.sqrt(), "df": n - 1, "sources": n, "units": n, "positives": none}
+    counts = {"groups": n, "undefined": value.null_count().cast(pl.Int64)}
+    means = table.group_by(keys).agg(value.mean(), **{**drawn, **counts, **numbers})
     if len(keys) > 1:
         return means
     every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
@@ -211,18 +215,8 @@ def long_values(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequen
 
 def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.DataFrame:
     """Return the means over the units that share the keys: `key0`, ..., `m`, `Estimates`, `groups`, `undefined`."""
-    long, columns, n = long_values(unit_values, keys), [f"key{i}" for i in range(len(keys))], pl.col("defined_value")
-    return group_means(long, [*columns, "m"], ["value"], len(unit_values.metrics)).select(
-        *(*columns, "m"),
-        value="mean_value",
-        error=pl.col("std_value") / n.sqrt(),
-        df=n - 1,
-        sources=n,
-        units=n,
-        positives=pl.lit(None, dtype=pl.Int64),
-        groups=n,
-        undefined="undefined_value",
-    )
+    columns = [f"key{i}" for i in range(len(keys))]
+    return means_over(long_values(unit_values, keys), [*columns, "m"], len(unit_values.metrics))
 
 
 def interval_columns(
