@@ -31,8 +31,10 @@ LINES = ROOT / "build" / "lines_of_tests.db"
 """Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""
 SECONDS = 60
 """A test that takes more CPU time fails."""
-BATCHES = 40, 400
-"""Numbers of tests that run first, as most mutants are killed by one of a few tests."""
+ORACLES = ("tests/test_fuzz.py", "tests/statistics/test_oracle.py")
+"""The tests of all formulas, which run after the most specific tests of a line."""
+BATCHES = 30, 100, 400
+"""The numbers of tests after which a mutant that is not killed imports the files of further tests."""
 CACHED = type(cache(int))
 OPERATORS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -127,11 +129,10 @@ class Tests:
             of_part = range(getattr(part, "lineno", 0), getattr(part, "end_lineno", max(lines)) + 1)
             if tests := {test for line in of_part for test in lines.get(line, [])} - {""}:
                 break
-        folder = f"tests/{Path(mutant.path).parent.name}/"
-        return [
-            test.removesuffix("|run").removesuffix("|setup").removesuffix("|teardown")
-            for test in sorted(tests, key=lambda test: (not test.startswith(folder), self.executed[test], test))
-        ]
+        folder, few = f"tests/{Path(mutant.path).parent.name}/", BATCHES[0]
+        tests = sorted(tests, key=lambda test: (not test.startswith(folder), self.executed[test], test))
+        tests[few:] = sorted(tests[few:], key=lambda test: not test.startswith(ORACLES))
+        return list(dict.fromkeys(test.rpartition("|")[0] for test in tests))
 
 
 class Ordered:

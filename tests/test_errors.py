@@ -103,10 +103,16 @@ run.pr.average_precision("rel", "s", ties="order", tie_break="lab")
     | tie_break=: a ranking does not take it with ties=
 run.pr.average_precision("rel", "s", weight="w", prevalence=0.1)  | both say how much rows count: give one of the two
 run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent
+run.pr.average_precision("rel", "s", prevalence="0.1")  | write the number without quotes, 0.1
 run.pr.average_precision("rel", "s", by="q", total_positives=5)
     | total_positives takes a column, or a frame of the by columns and one more
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
     | total_positives gives no total for 1 of 2 groups
+fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
+    | count=: a standard error does not take it; a row stands for several
+run.pr.evaluate("precision@100.5%", "rel", "s")  | above 0% and at most 100%, got 100.5%
+run.pr.evaluate("precision@2", "rel", "s", weight="w")  | use a threshold or a recall instead, or leave out weight=
+run.pr.intervals("roc_auc", "rel", "s", confidence=100)  | strictly between 0 and 1; got 100: such as 0.95
 run.pr.precision_at_k("rel", "s", k="5")
     | k must be a whole number of at least 1, got '5': write the number without quotes, 5
 run.pr.precision_at_k("rel", "s", k=5.0)  | got 5.0: write 5
@@ -151,6 +157,11 @@ run.pr.evaluate("net_benefit@threshold=1.5", "rel", "s")  | needs a threshold th
 run.pr.evaluate("rbp1.5", "rel", "s")  | the persistence of rbp must lie between 0 and 1
 run.pr.evaluate("f0", "rel", "s")  | it needs a cutoff, such as f0@10 or f0@threshold=0.5
 run.pr.evaluate("precison@5", "rel", "s")  | no metric is named 'precison@5'; did you mean 'precision@5'?
+run.pr.evaluate("precision@recall=80%", "rel", "s")  | did you mean 'precision@recall=0.8'?
+run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@threshold=0.7'?
+run.pr.plot("rel", "s", by="q", average="lab")  | average names 'lab', which is not one of the keys: q
+run.pr.plot("rel", "s", average=True)  | average: there are no groups
+fp.iprec  | print(frame.pr) lists the methods
 run.pr.evaluate(["rows", "rows"], "rel", "s")  | metric 'rows' is asked for twice
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")  | names 'lab', which is not one of the keys
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")  | and quantiles such as 'q25'

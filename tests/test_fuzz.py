@@ -1,7 +1,13 @@
 """Random calls against exact answers, the same in every run: `python dev.py fuzz` draws others, and many more."""
 
+import re
+
+import polars as pl
 import pytest
 from fuzz import SUBJECTS, check, compare_cases, every_metric
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
 
 FEW = {"polars": 120, "with_metrics": 50, "tally": 50, "thresholds": 50, "keys": 30}
 
@@ -21,6 +27,36 @@ EVERY += [{name: "total"} for name in ("total_positives", "total_rows", "prevale
 @pytest.mark.parametrize("options", EVERY, ids=str)
 def test_every_metric_under_each_option(options):
     assert check(every_metric(options)) > 10
+
+
+LIMITS = "(precision|specificity|fpr)="
+BOUND = (
+    f"^threshold@(?!recall)|@npv=|^(npv|mcc|markedness)@recall=|captured|judged|/hits|^(?!tp|fn|recall|roc).*@{LIMITS}"
+)
+EXPECTED = f"(?<!roc_auc)@{LIMITS}|@(recall|npv)=|max_|min_|interpolated|equal_error|^threshold@|/hits"
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({"ties": "expected"}, EXPECTED),
+        ({"ties": "optimistic"}, BOUND),
+        ({"ties": "pessimistic"}, BOUND),
+        ({"weight": "w"}, "@[0-9]|bpref|chance|normalized|dcg|rank|rbp|r_precision"),
+    ],
+    ids=str,
+)
+def test_metrics_that_an_option_refuses(options, refused):
+    taken, every = every_metric(options).names, every_metric({}).names
+    assert [name for name in every if not re.search(refused, name)] == taken
+
+
+@pytest.mark.parametrize("options", [{}, {"ties": "expected"}, {"weight": "w"}], ids=str)
+def test_every_metric_of_one_group_in_ranges_of_scores(options):
+    call = every_metric(options)
+    frame, options = call.frame.with_columns(pl.col("s") + pl.int_range(pl.len()) % 40), dict(call.options, by=None)
+    ranges = fp.partitioned(frame, partitions=4, progress=False).evaluate(call.names, "y", "s", **options)
+    assert_frame_equal(ranges, frame.pr.evaluate(call.names, "y", "s", **options), rel_tol=1e-11)
 
 
 @pytest.mark.slow

@@ -1,3 +1,1 @@
 """Read every kind of frame as a LazyFrame, and return results as that kind. All other folders may use this one."""
-
-import frame_pr.frames.arrow  # noqa: F401  registers its kind

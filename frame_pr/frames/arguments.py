@@ -12,15 +12,14 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, wraps
-from inspect import Parameter, signature, unwrap
+from inspect import getfullargspec, unwrap
 from numbers import Integral, Real
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
 
-from frame_pr.frames.messages import shown
-from frame_pr.frames.words import advice, meaning
+from frame_pr.frames.messages import advice, meaning, shown
 
 Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -86,19 +85,15 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
 @cache
 def _parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
-    """Return the parameters of a public function: those by position, the required ones, and all that have a name.
+    """Return the parameters of a public function: those by position, the required of these, and all that have a name.
 
     Options that the keys of a TypedDict list are among the last.
     """
-    parameters = list(signature(function).parameters.values())
-    named = [parameter for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD]
-    keywords = [parameter.name for parameter in named]
-    if len(named) < len(parameters):
-        options = str(parameters[-1].annotation).removeprefix("Unpack[").removesuffix("]")
-        keywords += unwrap(function).__globals__[options].__annotations__
-    by_position = [parameter.name for parameter in named if parameter.kind is not Parameter.KEYWORD_ONLY]
-    required = [parameter.name for parameter in named if parameter.default is Parameter.empty]
-    return by_position, required, dict.fromkeys(keywords)
+    function = unwrap(function)
+    spec = getfullargspec(function)
+    options = str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
+    keywords = [*spec.args, *spec.kwonlyargs, *getattr(function.__globals__.get(options), "__annotations__", ())]
+    return spec.args, spec.args[: len(spec.args) - len(spec.defaults or ())], dict.fromkeys(keywords)
 
 
 def _check_arguments(
@@ -179,14 +174,14 @@ def check_whole(argument: str, value: Any, least: int, most: int | None = None) 
     return int(number)
 
 
-def check_real(argument: str, value: Any, wanted: str = "a number") -> Any:
+def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     if isinstance(number, Decimal) and not number.is_nan():
         number = Fraction(number) if number.is_finite() else float(number)
     is_number = isinstance(number, Real) and not isinstance(number, bool)
     if not is_number or number != number:
-        message = f"{argument} must be {wanted}, got {shown(value)}{unquoted(value)}"
+        message = f"{argument} must be a number, got {shown(value)}{unquoted(value)}"
         raise (ValueError if is_number else TypeError)(message)
     return number
 
@@ -203,9 +198,12 @@ def unquoted(value: Any) -> str:
 def filling(argument: str, value: Any) -> float | None:
     """Validate the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
-    if number is None or (isinstance(number, (float, Decimal)) and number != number):
-        return number if number is None else float("nan")
-    return float(check_real(argument, number, "a number, or None for null"))
+    if number is None:
+        return None
+    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
+        with suppress(OverflowError, ValueError):
+            return float(number)
+    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
 def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
@@ -259,12 +257,14 @@ def refuse_set(argument: str, values: Any) -> None:
         raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
 
 
-def names_of(argument: str, values: Any, wanted: str) -> list[str]:
-    """Return one text or several, each of them once."""
+def names_of(
+    argument: str, values: Any, wanted: str, is_valid: Callable[[Any], bool] = lambda value: isinstance(value, str)
+) -> list[Any]:
+    """Return one text, or another valid value, or several of them, each once."""
     listed = several(argument, values, wanted)
-    for name in listed:
-        if not isinstance(name, str):
-            raise TypeError(f"{argument} takes {wanted}; got {shown(name)}")
-        if listed.count(name) > 1:
-            raise ValueError(f"{argument} has {shown(name)} twice")
+    for value in listed:
+        if not is_valid(value):
+            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+        if listed.count(value) > 1:
+            raise ValueError(f"{argument} has {shown(value)} twice")
     return listed

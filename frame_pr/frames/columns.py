@@ -36,7 +36,7 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = 
         longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
         near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
-        if argument == "threshold" and unquoted(name):
+        if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
         raise ValueError(f"{prefix}no column {shown(name)} in the {frame}; {hint}")
 

@@ -1,14 +1,16 @@
-"""Kinds of frames: polars, the registry of other kinds, and the dispatch from a frame to its kind or backend."""
+"""Kinds of frames: polars, streams of Arrow, and the dispatch from a frame to its kind or backend."""
 
 from __future__ import annotations
 
-import os
+import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from os import PathLike, fspath
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
 
@@ -41,7 +43,6 @@ Engine: TypeAlias = Literal["streaming", "in-memory"]
 Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
 """The caller's kind of frame. Results have the same kind."""
 Function = TypeVar("Function", bound="Callable[..., Any]")
-Kind = TypeVar("Kind", bound="type[FrameKind[Any]]")
 
 
 class FrameKind(ABC, Generic[Frame]):
@@ -51,17 +52,11 @@ class FrameKind(ABC, Generic[Frame]):
     """The name in error messages."""
     takes_expressions = False
     """Whether a polars expression may stand for a column."""
-    joins_rows = False
-    """Whether a join returns row numbers instead of columns. Columns then keep dtypes that polars does not have."""
 
-    def __init__(self, frame: Frame, columns: Sequence[Any]) -> None:
-        self.frame = frame
-        self.columns = list(columns)
-
-    @classmethod
-    @abstractmethod
-    def matches(cls, frame: Any) -> bool:
-        """Return whether a frame is of this kind, without importing the library of the kind."""
+    def __init__(self, frame: Frame, columns: Sequence[Any], height: int = 0) -> None:
+        self.frame, self.columns, self.height = frame, list(columns), height
+        self.as_read: dict[str, pl.Series] = {}
+        """The columns that were read, by their names as text."""
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """Refuse columns that do not exist, and expressions if the kind does not accept them."""
@@ -82,9 +77,6 @@ class FrameKind(ABC, Generic[Frame]):
         and the other ones.
         """
 
-    def recode(self, names: Sequence[Any], other: FrameKind[Any]) -> None:
-        """Prepare columns of another frame for `read`, whose values are numbered as those of this frame are."""
-
     def label(self, name: str, value: Any) -> Any:
         """Return a label of a column as `read` has it."""
         return value
@@ -98,58 +90,69 @@ class FrameKind(ABC, Generic[Frame]):
         return ""
 
     @abstractmethod
-    def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Frame:
-        """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
-
-    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Frame:
-        """Give a full join of this frame and another of its kind, with equal keys `on`.
-
-        The table has the columns of both, those of this frame first. If the kind `joins_rows`, it has the numbers of
-        their rows instead, which may be null: `run` of this frame, `judgment` of the other, and `by`, a row of this
-        frame with the columns `by`.
-        """
-        return self.give(table, self.columns)
-
-
-def register_kind(kind: Kind) -> Kind:
-    """Register a kind of frame. From then on, every function accepts it."""
-    _KINDS.append(kind)
-    return kind
-
-
-_KINDS: list[Any] = []
+    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
+        """Return a full join of this frame and another of its kind, which has the columns `keys` first."""
 
 
 class InMemory(FrameKind[Frame]):
     """A frame in memory: results are computed at once."""
 
-    def __init__(self, frame: Frame, columns: Sequence[Any], height: int) -> None:
-        super().__init__(frame, columns)
-        self.height = height
-        self.as_read: dict[str, pl.Series] = {}
-        """The columns that were read, by their names as text."""
+    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
+        """Return a LazyFrame with these columns."""
+        return pl.DataFrame({str(item): self.column(item) for item in dict.fromkeys(items)}).lazy()
 
     def column(self, name: Any) -> pl.Series:
-        """Read one column."""
-        return self.read([name]).collect().get_column(str(name))
+        """Return one column, which is read once."""
+        if str(name) not in self.as_read:
+            self.as_read[str(name)] = self.read_column(name)
+        return self.as_read[str(name)]
 
     @abstractmethod
+    def read_column(self, name: Any) -> pl.Series:
+        """Read one column."""
+
+    @abstractmethod
+    def gather(self, columns: Sequence[Any], rows: pl.Series) -> Frame:
+        """Return columns of the caller at these row numbers. A null gives missing values."""
+
+    @abstractmethod
+    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> Frame:
+        """Convert a result. `keys` get the dtypes that they have in the caller's frame."""
+
+    @abstractmethod
+    def beside(self, *frames: Frame) -> Frame:
+        """Concatenate the columns of frames."""
+
+    def give(self, table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
+        """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
+        # The streaming engine takes 2 ms to start.
+        return self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys)
+
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """Return the caller's rows with these columns of a table appended."""
+        return self.beside(self.frame, self.convert(collect_in_order(table, new)))
 
-    @abstractmethod
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
         """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
+        lines = collect_in_order(table, ["row", *new])
+        columns = self.convert(lines.drop("row"))
+        # Without columns, a frame has no rows.
+        return self.beside(self.gather(carried, lines["row"]), columns) if carried else columns
 
-    def collect_result(self, table: pl.LazyFrame) -> pl.DataFrame:
-        """Collect a result with the faster engine."""
-        # The streaming engine takes 2 ms to start.
-        return collected(table, "in-memory") if self.height < SMALL else collected(table, "auto")
+    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
+        """Return the join. The last columns of the table are row numbers of both frames, which may be null."""
+        joined = collected(table, "auto")
+        frames = [self.convert(joined[:, :-2], keys)]
+        for kind, rows in ((self, joined[:, -2]), (cast(InMemory[Frame], other), joined[:, -1])):
+            names = [name for name in kind.columns if name not in keys]
+            frames += [kind.gather(names, rows)] if names else []
+        return self.beside(*frames)
 
-    def collect_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
-        """Collect new columns in the order of the rows."""
-        # The streaming engine takes twice as long for a join that keeps the order of the rows.
-        return collected(table.select(map(by_name, new)), "in-memory")
+
+def collect_in_order(table: pl.LazyFrame, columns: list[str]) -> pl.DataFrame:
+    """Collect columns of a table in the order of its rows."""
+    # The streaming engine takes twice as long for a join that keeps the order of the rows.
+    return collected(table.select(map(by_name, columns)), "in-memory")
 
 
 def engine_for(rows: int) -> Engine:
@@ -171,66 +174,45 @@ def collected(
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None
 
 
-@register_kind
 class PolarsFrame(InMemory[pl.DataFrame]):
     """A polars DataFrame."""
 
     name = "polars DataFrame"
     takes_expressions = True
 
-    @classmethod
-    def matches(cls, frame: Any) -> bool:
-        """Return whether an object is a polars DataFrame."""
-        return isinstance(frame, pl.DataFrame)
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        super().__init__(frame, frame.columns, frame.height)
-
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return the whole frame."""
         return self.frame.lazy()
 
-    def column(self, name: Any) -> pl.Series:
+    def read_column(self, name: Any) -> pl.Series:
         """Return one column."""
         return self.frame.get_column(str(name))
 
-    def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
-        """Return the collected result."""
-        return self.collect_result(table)
+    def gather(self, columns: Sequence[Any], rows: pl.Series) -> pl.DataFrame:
+        """Return columns of the caller at these row numbers."""
+        return self.frame.select(by_name(name).gather(rows) for name in columns)
 
-    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
-        """Return the caller's frame with the collected new columns appended."""
-        return self.frame.hstack(self.collect_columns(table, new))
+    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> pl.DataFrame:
+        """Return the result as it is."""
+        return table
 
-    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
-        """Return the carried columns and the new ones, collected."""
-        made = self.collect_columns(table, ["row", *new])
-        columns = made.drop("row")
-        # Selecting no columns would drop all rows.
-        return self.frame.select(map(by_name, carried))[made["row"]].hstack(columns) if carried else columns
+    def beside(self, *frames: pl.DataFrame) -> pl.DataFrame:
+        """Concatenate the columns of frames."""
+        return pl.concat(frames, how="horizontal")
 
 
-@register_kind
 class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
     """A polars LazyFrame, for a join of two of them. It is never collected here; other functions use `on_frame`."""
 
     name = "polars LazyFrame"
     takes_expressions = True
 
-    @classmethod
-    def matches(cls, frame: Any) -> bool:
-        """Return whether an object is a polars LazyFrame."""
-        return isinstance(frame, pl.LazyFrame)
-
-    def __init__(self, frame: pl.LazyFrame) -> None:
-        super().__init__(frame, frame.collect_schema().names())
-
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return the frame itself."""
         return self.frame
 
-    def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-        """Return the result as it is."""
+    def give_joined(self, other: FrameKind[pl.LazyFrame], table: pl.LazyFrame, keys: Sequence[Any]) -> pl.LazyFrame:
+        """Return the join as it is."""
         return table
 
 
@@ -328,59 +310,22 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 
 # dispatch -------------------------------------------------------------------------------------------------------------
 
-_SUPPORTED_LIBRARIES = ("dask", "narwhals", "pandas", "polars", "pyspark")
-"""Types that have an Arrow stream too but are another kind of frame, or no frame."""
-_QUERIES = ("duckdb", "ibis")
-"""Libraries whose streams are queries, which run again at each call."""
-
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
-    """Return the frame as one of its kind; None if no kind matches."""
-    for kind in _KINDS:
-        if kind.matches(frame):
-            return cast(FrameKind[Any], kind(frame))
+    """Return the frame as one of its kind; None if no kind matches. No library of a kind is imported."""
+    if isinstance(frame, pl.DataFrame):
+        return PolarsFrame(frame, frame.columns, frame.height)
+    if isinstance(frame, pl.LazyFrame):
+        return PolarsLazyFrame(frame, frame.collect_schema().names())
+    for library, names, kind in _ARROW_KINDS:
+        # A module that is still being imported has no classes yet.
+        if isinstance(frame, tuple(getattr(sys.modules.get(library), name, ()) for name in names)):
+            return cast(FrameKind[Any], getattr(import_module("frame_pr.frames.arrow"), kind)(frame))
     return None
 
 
-def is_stream(frame: Any) -> bool:
-    """Return whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
-    kind = type(frame)
-    return (
-        hasattr(kind, "__arrow_c_stream__")
-        and _library(frame) not in _SUPPORTED_LIBRARIES
-        and not kind.__name__.endswith(("Array", "Series"))
-        and find_kind(frame) is None
-    )
-
-
-def _library(frame: Any) -> str:
-    return type(frame).__module__.partition(".")[0].removeprefix("_")
-
-
-def read_stream(frame: Any) -> Any:
-    """Read the rows of an Arrow stream, such as a DuckDB relation, as a polars frame. Return other objects unchanged.
-
-    A stream may be readable only once, so a caller that needs the rows twice keeps the result.
-    """
-    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) or not is_stream(frame) or backend_class(frame):
-        return frame
-    name = type(frame).__name__
-    try:
-        table = pl.DataFrame(frame)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
-        raise TypeError(f"the stream of a {name} cannot be read: {first_line(error)}") from None
-    if table.is_empty():
-        refuse_no_rows(frame)
-    return table
-
-
-def refuse_no_rows(stream: Any) -> None:
-    """Raise for a stream that had no rows, unless it is a query, which may find none."""
-    if _library(stream) not in _QUERIES:
-        raise ValueError(
-            f"the stream of a {type(stream).__name__} has no rows: it may have been read before, and can be read only "
-            "once; polars.DataFrame(...) of it, made once, serves many calls"
-        )
+_ARROW_KINDS = (("pandas", ["DataFrame"], "PandasFrame"), ("pyarrow", ["Table", "RecordBatch"], "ArrowFrame"))
+"""The classes of the frames that polars reads through Arrow, by their library, with their kinds."""
 
 
 def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> InMemory[Frame]:
@@ -396,51 +341,122 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> InMemo
             f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "
             f"{backend.tally_in_memory} with count='count'"
         )
-    raise TypeError(_fault(frame))
-
-
-def _fault(frame: Any) -> str:
-    """Explain why an object is not a supported frame, and what to do."""
     if advice := path_advice(frame):
-        return f"the frame is a path, {shown(str(frame))}{advice}"
-    kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
-    if "group" in type(frame).__qualname__.lower():
-        return f"got a {kind}: give the frame itself, and the grouping columns as by=[...]"
-    if kind.startswith("pyspark.pandas."):
-        return f"got a {kind}: give its .to_spark(), after import frame_pr.spark"
-    if (library := kind.partition(".")[0]) in ("dask", "pyspark") and type(frame).__name__ == "DataFrame":
-        return f"got a {kind}: import frame_pr.{library.removeprefix('py')} first, then call this again"
-    if kind.startswith("narwhals."):
-        return f"got a {kind}: to_native() of it is the frame inside, whose kind then comes back"
-    if kind.startswith("pyarrow.") and "dataset" in kind:
-        return f"got a {kind}: polars.scan_pyarrow_dataset(...) reads it as a LazyFrame"
-    *names, last = [f"a {kind.name}" for kind in _KINDS]
-    return (
-        "the frame comes first, then the names of its columns: "
-        f"expected {', '.join(names)} or {last}, got a {kind}; "
-        "polars.DataFrame(...) makes one of most other frames, and of a dict of arrays"
+        raise TypeError(f"the frame is a path, {shown(str(frame))}{advice}")
+    kind_name = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
+    for pattern, advice in _ADVICE.items():
+        if re.search(pattern, kind_name.lower()):
+            raise TypeError(f"got a {kind_name}: {advice}")
+    raise TypeError(
+        "the frame comes first, then the names of its columns: expected a polars DataFrame, a polars LazyFrame, a "
+        f"pyarrow Table or a pandas DataFrame, got a {kind_name}; polars.DataFrame(...) makes one of most other "
+        "frames, and of a dict of arrays"
     )
 
 
-_SCANS = {
-    ".parquet": "scan_parquet({})",
-    ".csv": "scan_csv({})",
-    ".tsv": "scan_csv({}, separator='\\t')",
-    ".ndjson": "scan_ndjson({})",
-    ".jsonl": "scan_ndjson({})",
-    ".arrow": "scan_ipc({})",
-    ".feather": "scan_ipc({})",
-    ".ipc": "scan_ipc({})",
+_ADVICE = {
+    "group": "give the frame itself, and the grouping columns as by=[...]",
+    r"^pyspark\.pandas": "give its .to_spark(), after import frame_pr.spark",
+    r"^pyspark.*\.dataframe$": "import frame_pr.spark first, then call this again",
+    r"^dask.*\.dataframe$": "import frame_pr.dask first, then call this again",
+    "^narwhals": "to_native() of it is the frame inside, whose kind then comes back",
+    "^pyarrow.*dataset": "polars.scan_pyarrow_dataset(...) reads it as a LazyFrame",
 }
+"""What to give instead of an object that is no frame, by patterns of its class."""
 
 
 def path_advice(frame: Any) -> str:
-    """Return the polars call that reads the file, if a path was given as a frame; empty for all else."""
-    if not isinstance(frame, (str, PathLike)):
-        return ""
-    path = str(fspath(frame))
-    for suffix in Path(path).suffixes[-2:]:
-        if suffix.lower() in _SCANS:
-            return f": give pl.{_SCANS[suffix.lower()].format(shown(path))}"
-    is_path = isinstance(frame, PathLike) or "/" in path or os.sep in path
-    return ": give pl.scan_parquet(...) or pl.scan_csv(...) of it" if is_path else ""
+    """Return how to read a file whose path was given as a frame; empty for all else."""
+    is_path = isinstance(frame, str) and (Path(frame).suffix or len(Path(frame).parts) > 1)
+    return ": give pl.scan_parquet(...) or pl.scan_csv(...) of it" if is_path or isinstance(frame, PathLike) else ""
+
+
+# streams --------------------------------------------------------------------------------------------------------------
+
+_LIBRARIES_OF_FRAMES = ("dask", "narwhals", "pandas", "polars", "pyspark")
+"""Libraries whose types have an Arrow stream too but are another kind of frame, or no frame."""
+_LIBRARIES_OF_QUERIES = ("duckdb", "ibis")
+"""Libraries whose streams are queries, which run again at each call."""
+
+
+def is_stream(frame: Any) -> bool:
+    """Return whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
+    kind = type(frame)
+    return (
+        hasattr(kind, "__arrow_c_stream__")
+        and _library(kind) not in _LIBRARIES_OF_FRAMES
+        and not kind.__name__.endswith(("Array", "Series"))
+        and find_kind(frame) is None
+    )
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0].removeprefix("_")
+
+
+def read_stream(frame: Any) -> Any:
+    """Read the rows of an Arrow stream, such as a DuckDB relation, as a polars frame. Return other objects unchanged.
+
+    A stream may be readable only once, so a caller that needs the rows twice keeps the result.
+    """
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) or not is_stream(frame) or backend_class(frame):
+        return frame
+    try:
+        table = pl.DataFrame(frame)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise TypeError(f"the stream of a {type(frame).__name__} cannot be read: {first_line(error)}") from None
+    if table.is_empty():
+        refuse_no_rows(frame)
+    return table
+
+
+def refuse_no_rows(stream: Any) -> None:
+    """Raise for a stream that had no rows, unless it is a query, which may find none."""
+    if _library(type(stream)) not in _LIBRARIES_OF_QUERIES:
+        raise ValueError(
+            f"the stream of a {type(stream).__name__} has no rows: it may have been read before, and can be read only "
+            "once; polars.DataFrame(...) of it, made once, serves many calls"
+        )
+
+
+class StreamAccess(NamedTuple):
+    """How to read some columns of the objects of a library that have a stream of Arrow."""
+
+    columns: Callable[[Any], Sequence[str]]
+    project: Callable[[Any, Sequence[str]], Any]
+    empty: Callable[[Any], Any]
+    """The same columns without rows."""
+    batches: Callable[[Any], Any]
+    """Batches of rows, one after the other."""
+
+
+def _project_relation(relation: Any, names: Sequence[str]) -> Any:
+    # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its column.
+    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
+
+
+def _project_batches(reader: Any, names: Sequence[str]) -> Any:
+    schema = reader.schema.empty_table().select(names).schema
+    return type(reader).from_batches(schema, (batch.select(names) for batch in reader))
+
+
+def _batches(stream: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(stream)
+
+
+_STREAMS: Mapping[str, StreamAccess] = {
+    "DuckDBPyRelation": StreamAccess(
+        lambda relation: relation.columns, _project_relation, lambda relation: relation.limit(0), _batches
+    ),
+    "RecordBatchReader": StreamAccess(
+        lambda reader: reader.schema.names, _project_batches, lambda reader: reader.schema.empty_table(), iter
+    ),
+}
+"""The streams by the name of their class."""
+
+
+def stream_of(frame: Any) -> StreamAccess | None:
+    """Return how to read some columns of a stream; None if it has to be read whole, and for all other objects."""
+    return _STREAMS.get(type(frame).__name__) if is_stream(frame) else None

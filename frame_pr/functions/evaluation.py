@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_text, filling, public, scalar, several
+from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar, several
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
@@ -324,8 +324,13 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
             raise ValueError("statistics are over the groups that mean_over= names, and it names none")
         return None
     over = None
+
+    def is_key(name: Any) -> bool:
+        return isinstance(name, Hashable) and name is not None and not isinstance(name, bool)
+
     if keys is not True:
-        over = [str(name) for name in key_names("mean_over", mean_over, "names of columns of by, or True")]
+        names = names_of("mean_over", mean_over, "names of columns of by, or True", is_valid=is_key)
+        over = list(map(str, names))
     return Means(over, summaries, "" if named else "mean_")
 
 
@@ -359,17 +364,6 @@ def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> 
             hint = did_you_mean(near) if near else "name it in by=, too"
             listed_keys = ", ".join(keys)[:100]
             raise ValueError(f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; {hint}")
-
-
-def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
-    """Validate names of keys. Whether the frame has these keys is not known yet."""
-    names = several(argument, value, wanted)
-    for name in names:
-        if not isinstance(name, Hashable) or isinstance(name, (bool, pl.Expr)) or name is None:
-            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
-        if names.count(name) > 1:
-            raise ValueError(f"{argument} has {shown(name)} twice")
-    return names
 
 
 def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:

@@ -131,7 +131,8 @@ class Policies(TypedDict, total=False):
     unjudged : "raise", "negative", "drop" or "trec_eval"
         Rows whose label is null or NaN. "raise", the default: an error says how many. "negative": they count as
         negatives. "drop": they are left out. "trec_eval": they count as negatives, and groups without any label are
-        left out, as trec_eval leaves out queries without judgments.
+        left out, as trec_eval leaves out queries without judgments; their rows in `with_metrics` and `with_curve` get
+        null.
     total_positives : str, polars expression or frame
         Known number of positives of the group, if the frame has only the top of a ranking: a whole number. Either a
         column that is constant in each group, or a frame with the columns of `by` and one more column. With `weight`,

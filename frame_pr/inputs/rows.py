@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeAlias, cast
@@ -59,20 +59,23 @@ class Rows:
     """
     groups: int | None
     """The number of groups, without `by`."""
+    valued_groups: pl.Series | None = None
+    """The groups that may have values, if not all of them; in others every metric is null, and all rows are dropped."""
 
     @cached_property
     def has_unranked(self) -> bool:
         """Return whether some rows may have no place in the ranking."""
         return self.request.keeps_unscored or self.key.drops
 
-    def times(self, number: pl.Expr) -> pl.Expr:
-        """Return a weighted count of the rows that a row stands for."""
+    @property
+    def number(self) -> pl.Expr:
+        """Return what a row counts as: its weight, times the rows that it stands for; 0 if it is dropped."""
+        number = pl.lit(1, dtype=pl.Int64)
+        if self.weights.name is not None:
+            number = pl.col("weight")
+        elif self.key.drops:
+            number = (~pl.col("dropped")).cast(pl.Int64)
         return number * pl.col("count") if self.has_counts else number
-
-    def unjudged(self) -> pl.Expr:
-        """Count the rows that a row stands for whose label is missing and filled as negative."""
-        filled = ~pl.col("judged") if self.request.fills_labels else pl.lit(False)
-        return self.times((filled & ~pl.col("dropped") if self.key.drops else filled).cast(pl.Int64))
 
 
 class OutputFrame(NamedTuple, Generic[Frame]):
@@ -164,8 +167,8 @@ def rows_of(
     keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.schema
     role_of = dict(zip(selection.keys.values(), keys, strict=True))
     frames = {name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()}
-    totals = [frames[name] for name in request.totals if name in frames] if all_groups else []
-    data = _counting_rows(selection, request, totals, carry=carry)
+    more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
+    data = _counting_rows(selection, request, more_groups, carry=carry)
     groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
     rows, drops = _canonical(groups.rows, selection, request, expressions, carry=carry)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
@@ -179,6 +182,7 @@ def rows_of(
             return totals_in_frame(frames[name], groups.look_up, len(scores), dtype, typed)
         return totals_in_rows(rows, name, others[name], dtype, None if keys else len(scores), typed)
 
+    totals = [per_group(name, weights.dtype) for name in request.totals_read]
     if (share := request.prevalence) is not None:
         share = share if isinstance(share, float) else per_group("prevalence", pl.Float64(), shares_of_positives)
         of_classes = class_weights(class_counts(rows, has_counts="count" in others, drops=drops), share)
@@ -200,14 +204,15 @@ def rows_of(
         weights=weights,
         has_counts="count" in others,
         gains=gains,
-        totals=[per_group(name, weights.dtype) for name in request.totals_read],
+        totals=totals,
         starts=None if starts is None else groups.look_up(starts.lazy().rename(keys_of_starts)),
         groups=None if keys else len(scores),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     names = (*role_of, "system") if systems else tuple(role_of)
     restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
-    return ranked, OutputFrame(selection.kind, names, systems, restore, carried=rows)
+    output = OutputFrame(selection.kind, names, systems, restore, carried=rows)
+    return _of_groups(ranked, _valued_groups(ranked, carry=carry)), output
 
 
 def _counting_rows(
@@ -257,10 +262,31 @@ def _canonical(
     drops += [pl.col("count") == 0] if carry and "count" in others else []
     if not drops:
         return rows, False
-    # Keep them with weight 0, so that their group remains.
-    rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
-    numbers = [name for name in COLUMNS if name in others]
-    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers), True
+    return _with_dropped(rows, pl.any_horizontal(drops), [name for name in COLUMNS if name in others]), True
+
+
+def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
+    """Mark rows that do not count. They stay, with weight and gain 0, so that their group remains."""
+    rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=condition)
+    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers)
+
+
+def _valued_groups(rows: Rows, *, carry: bool) -> pl.Series | None:
+    """Return the groups that may have values; None for all. Options about whole groups act here."""
+    if rows.request.unjudged == "trec_eval" and carry:
+        # A call that gives back all rows cannot leave out the groups without any label.
+        return rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
+    return None
+
+
+def _of_groups(rows: Rows, valued_groups: pl.Series | None) -> Rows:
+    """Drop the rows of all other groups."""
+    if valued_groups is None:
+        return rows
+    numbers = [name for name, weights in zip(COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
+    others = ~pl.col("group").is_in(valued_groups.implode())
+    frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)
+    return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=valued_groups)
 
 
 def _restored(table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]) -> pl.LazyFrame:

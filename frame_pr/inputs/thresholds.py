@@ -126,7 +126,7 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     """Return the threshold of each group from a frame with some of the keys, or without keys and with one row."""
     kind = find_kind(threshold)
     assert kind is not None
-    output.kind.recode([key for key in output.keys if key in kind.columns], kind)
+    output.kind.code_keys([key for key in output.keys if key in kind.columns], [kind])
     threshold_table = kind.read(kind.columns)
     if not rows.height:
         threshold_table = threshold_table.clear()  # The schema of a result needs no rows of a LazyFrame.

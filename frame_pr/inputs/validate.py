@@ -8,7 +8,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from frame_pr.frames.arrow import stream_of
 from frame_pr.frames.columns import (
     computed,
     expand_single,
@@ -18,7 +17,7 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of, stream_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values

@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import refuse_set, several
+from frame_pr.frames.arguments import names_of, refuse_set
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
 _PROBABILITIES = "probabilities are a score, with threshold=..."
-_FEW = 3  # Rows from which on labels without one in common are no coincidence.
+_LEAST_ROWS = 3  # Rows from which on labels without one in common are no coincidence.
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Text dtypes of labels."""
 
@@ -218,10 +218,10 @@ def check_shared(
 ) -> None:
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
     predicted, actual = _possible_labels(predictions, categories[name]), _possible_labels(truths, categories[truth])
-    both = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
+    labels = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
     # Probabilities of a model may be 0 or 1, too.
     are_probabilities, are_fractions = (x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual))
-    shares_values = both.is_duplicated().any() and (are_fractions or not are_probabilities)
+    shares_values = labels.is_duplicated().any() and (are_fractions or not are_probabilities)
     if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
             f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
@@ -292,13 +292,7 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     refuse_set(argument, classes)
-    labels = several(argument, classes, "labels")
-    for label in labels:
-        if label is None or label != label:
-            raise ValueError(f"{argument} takes labels, and {shown(label)} is none")
-        if labels.count(label) > 1:
-            raise ValueError(f"{argument} has {shown(label)} twice")
-    return labels
+    return names_of(argument, classes, "labels", is_valid=lambda label: label is not None and label == label)
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:
@@ -333,10 +327,10 @@ def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: 
     unknown = labels.filter(~labels.is_in(list(classes)))
     if len(unknown):
         counts = unknown.value_counts(sort=True, name="times").rows()
-        few = ", ".join(f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3])
+        shown_labels = ", ".join(f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3])
         raise ValueError(
-            f"{argument} column {shown(name)} has labels that are no class: {few}; name these classes, too, or drop "
-            "the rows"
+            f"{argument} column {shown(name)} has labels that are no class: {shown_labels}; name these classes, too, "
+            "or drop the rows"
         )
 
 
@@ -347,7 +341,7 @@ def warn_of_no_common_label(truth: str, prediction: str, truths: pl.Series, pred
         for column in (truths, predictions)
     )
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
-    are_many = len(truths) >= _FEW and max(len(actual), len(predicted)) > 1
+    are_many = len(truths) >= _LEAST_ROWS and max(len(actual), len(predicted)) > 1
     if are_many and len(actual) and len(predicted) and not {*actual} & {*predicted}:
         warn(
             f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label in common, they "

@@ -40,6 +40,8 @@ class Plan(NamedTuple):
     """The thresholds of metrics at a threshold, by name."""
     ranks: bool
     """Whether a metric reads the ranking. Facts and metrics at thresholds need the rows only."""
+    valued_groups: pl.Series | None
+    """The groups that may have values; None for all."""
     key: SortKey
     undefined: float | None
 
@@ -50,7 +52,8 @@ class Plan(NamedTuple):
         return [
             name
             for name, record in self.metrics.items()
-            if {*record.needs} - certain and (record.kind != "share" or self.undefined is None)
+            if self.valued_groups is not None or {*record.needs} - certain
+            if record.kind != "share" or self.undefined is None
         ]
 
 
@@ -100,7 +103,19 @@ def plan_for(
     over_groups |= {name: record for name, record in aggregates.items() if not record.kind.is_ideal}
     ideals = {name: record for name, record in aggregates.items() if record.kind.is_ideal}
     extra_sums = [name for name in EXTRA_SUMS if name in columns]
-    return Plan(metrics, over_groups, ideals, facts, columns, extra_sums, thresholds, ranks, rows.key, undefined)
+    return Plan(
+        metrics,
+        over_groups,
+        ideals,
+        facts,
+        columns,
+        extra_sums,
+        thresholds,
+        ranks,
+        rows.valued_groups,
+        rows.key,
+        undefined,
+    )
 
 
 def values(
@@ -129,10 +144,7 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
 
 def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
     """Aggregate over unsorted rows, which is enough for facts and thresholds."""
-    weight = pl.col("weight")
-    if rows.weights.name is None:
-        weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
-    table = rows.frame.with_columns(weight=rows.times(weight))
+    table = rows.frame.with_columns(weight=rows.number)
     aggregates = {name: FACTS[name].over_rows for name in plan.facts}
     for cutoff in plan.thresholds.values():
         reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
@@ -200,11 +212,13 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
         elif aggregate.kind.rank_key == "alone":
             rank_keys.append(name)
     thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
-    fills = plan.undefined is not None
-    values = {
-        name: record.value.fill_null(plan.undefined) if fills and record.kind == "share" else record.value
-        for name, record in plan.metrics.items()
-    }
+    values = {name: record.value for name, record in plan.metrics.items()}
+    if plan.valued_groups is not None:
+        is_valued = pl.col("group").is_in(plan.valued_groups.implode())
+        values = {name: pl.when(is_valued).then(value) for name, value in values.items()}
+    if plan.undefined is not None:
+        shares = [name for name, record in plan.metrics.items() if record.kind == "share"]
+        values |= {name: values[name].fill_null(plan.undefined) for name in shares}
     return sums.with_columns(**unpacked).with_columns(**thresholds).select(*keys, **values)
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
-from frame_pr.frames.messages import nearest, shown
-from frame_pr.frames.words import answers
+from frame_pr.frames.messages import answers, nearest, shown
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
@@ -76,6 +75,7 @@ GRADED_COLUMNS = Blocks(graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
+_NUMBER = r"-?([0-9.]+(e-?[0-9]+)?|inf)"
 _EXAMPLES = {"threshold": "0.5", "recall": "0.8", "precision": "0.9", "fpr": "0.1", "specificity": "0.9", "npv": "0.9"}
 """A number for each word of a cutoff."""
 _KEYWORDS = tuple(_EXAMPLES)
@@ -171,10 +171,14 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
     if match is None or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
     word, _, number = re.sub(r"(?<=[a-z])_(?=[0-9.])", "=", match[2]).partition("=")
-    if word in ("k", "top", "n"):
+    if word in ("k", "top", "n", "rank"):
         return match[1], number or "10"
     word = next((answer for answer in answers(word) if answer in _KEYWORDS), word)
-    return match[1], f"{word}={number or _EXAMPLES[word]}" if word in _KEYWORDS else word
+    if not (near := nearest(word, _KEYWORDS, cutoff=0.7)):
+        return match[1], word
+    if percent := re.fullmatch(r"([0-9]+\.?[0-9]*)%", number):
+        number = f"{float(percent[1]) / 100:g}"
+    return match[1], f"{near[0]}={number if re.fullmatch(_NUMBER, number) else _EXAMPLES[near[0]]}"
 
 
 def _takes_any_cutoff(head: str) -> bool:

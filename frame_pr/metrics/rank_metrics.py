@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.tied_ranks import discounts_of_ties, refuse_long, value_where
+from frame_pr.metrics.tied_ranks import discounts_of_ties, refuse_long_ties, value_where
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
@@ -29,13 +29,13 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     selected = size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
-    steps = _expected(reciprocal=name["figure"] == "reciprocal_rank")
+    steps = _expected(name[0], reciprocal=name["figure"] == "reciprocal_rank")
     value = b.of_columns(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
     return Metric("share", expectation, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
 
 
-def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
+def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
     """Return the expected value of a block's first positive over all orders, if it is retrieved, in steps.
 
     In most groups the first positive is not tied, or it is certain to be retrieved.
@@ -44,7 +44,7 @@ def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
         pl.col, ("size", "hits", "selected", "before", "misses", "certain", "possible")
     )
     numbers = {"size": size, "hits": hits, "before": before, "misses": misses, "possible": possible}
-    of_tie = value_where(possible > 0, partial(_expected_in_tie, reciprocal=reciprocal), **numbers)
+    of_tie = value_where(possible > 0, partial(_expected_in_tie, metric=metric, reciprocal=reciprocal), **numbers)
     return [
         {"before": pl.col("k") - size, "misses": size - hits},
         {"certain": (misses == 0) & (selected > 0) if reciprocal else selected > misses},
@@ -53,7 +53,7 @@ def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
     ]
 
 
-def _expected_in_tie(blocks: pl.DataFrame, *, reciprocal: bool) -> pl.Series:
+def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> pl.Series:
     """Sum over the possible places of the first positive of a tied block.
 
     It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
@@ -61,7 +61,7 @@ def _expected_in_tie(blocks: pl.DataFrame, *, reciprocal: bool) -> pl.Series:
     """
     size, hits, before, misses, possible = map(pl.col, ("size", "hits", "before", "misses", "possible"))
     places, chances = pl.col("places"), pl.col("chances")
-    refuse_long(blocks.get_column("possible"))
+    refuse_long_ties(blocks.get_column("possible"), metric)
     steps = [
         {"places": pl.int_ranges(0, possible)},
         {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
@@ -132,21 +132,11 @@ def _judged(name: re.Match[str], b: Blocks) -> Metric:
     return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
 
-def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
-    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`."""
-    ranks = upto - before
-    of_one_rank = pl.when(ranks == 1).then(1 / (upto + 1).log(2)).when(ranks.is_not_null()).then(0.0)
-    return of_one_rank + discounts_of_ties(before, upto)
-
-
-def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
-    """Return the gain of each block, shared out evenly, times the mean discount of its rows."""
-    return Aggregate(b.gain / b.size * _discounts_among(b, b.k - b.size, b.k, k))
-
-
-def _discounts_among(b: Blocks, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    """Return the sum of the discounts of these ranks, without ranks beyond k."""
-    steps = [{"value": discounts(pl.col("before"), pl.col("upto"))}]
+def _discounts_among(name: re.Match[str], b: Blocks, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
+    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`, none beyond k."""
+    first, last = pl.col("before"), pl.col("upto")
+    of_one_rank = pl.when(last - first == 1).then(1 / (last + 1).log(2)).when((last - first).is_not_null()).then(0.0)
+    steps = [{"value": of_one_rank + discounts_of_ties(first, last, name[0])}]
     return b.of_columns(steps, before=_first(before, k), upto=_first(upto, k))
 
 
@@ -158,19 +148,21 @@ def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
 def _gain(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     k, at = (None, "") if cutoff is None else (cutoff.of_group(b.positives, b.rows), f"@{cutoff}")
-    parts, dcg = {f"dcg{at}": _dcg(b, k)}, b.number(f"dcg{at}")
+    # The gain of each block, shared out evenly, times the mean discount of its rows.
+    of_blocks = Aggregate(b.gain / b.size * _discounts_among(name, b, b.k - b.size, b.k, k))
+    parts, dcg = {f"dcg{at}": of_blocks}, b.number(f"dcg{at}")
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=True, bounded=True)
         return Metric("share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False)
     ideal = b.number(f"ideal{at}")
     if b.graded:
-        parts[f"ideal{at}"] = _dcg(b, k)._replace(how="ideal")
+        parts[f"ideal{at}"] = of_blocks._replace(how="ideal")
     else:
         # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
         # 1.
-        parts[f"ideal{at}"] = Aggregate(_discounts_among(b, b.tp - b.hits, b.tp, k))
+        parts[f"ideal{at}"] = Aggregate(_discounts_among(name, b, b.tp - b.hits, b.tp, k))
         retrieved = b.number("retrieved_positives").fill_null(0)
-        ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
+        ideal = ideal + _discounts_among(name, b, retrieved, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)

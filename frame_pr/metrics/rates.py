@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
-from frame_pr.frames.messages import nearest, shown
-from frame_pr.frames.words import answers
+from frame_pr.frames.messages import answers, nearest, shown
 from frame_pr.metrics.metric import Counts, CutoffKind, ratio
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +13,9 @@ LONGEST = 2**24
 _ZERO = pl.Series([0.0])
 
 
-def discounts_of_ties(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
+def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
     """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
-    return value_where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
+    return value_where(upto - before > 1, partial(_discounts_of_ties, metric=metric), before=before, upto=upto)
 
 
 def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
@@ -35,15 +37,17 @@ def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], 
     return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
 
 
-def refuse_long(ranks: pl.Series) -> None:
-    """Raise if a list of ranks would be too long."""
-    if (ranks > LONGEST).any():
+def refuse_long_ties(ranks: pl.Series, metric: str) -> None:
+    """Raise if a list of ranks would be too long for a metric."""
+    longest: Any = ranks.max()
+    if longest is not None and longest > LONGEST:
         raise ValueError(
-            f"more than {LONGEST} rows share a score: metrics of ranks take no longer ties, evaluate others"
+            f"{metric}: {longest} rows share a score, and a metric of ranks takes at most {LONGEST}; evaluate a "
+            "metric that needs no ranks within a tie, such as average_precision"
         )
 
 
-def _discounts_of_ties(runs: pl.DataFrame) -> pl.Series:
-    refuse_long(runs.get_column("upto") - runs.get_column("before"))
+def _discounts_of_ties(runs: pl.DataFrame, metric: str) -> pl.Series:
+    refuse_long_ties(runs.get_column("upto") - runs.get_column("before"), metric)
     places = pl.int_ranges(pl.col("before") + 2, pl.col("upto") + 2)
     return runs.select(places.list.eval(1 / pl.element().log(2)).list.sum()).to_series()

@@ -17,9 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arrow import StreamAccess, stream_of
 from frame_pr.frames.columns import by_name, expanded, needed
-from frame_pr.frames.kinds import kind_of, refuse_no_rows
+from frame_pr.frames.kinds import StreamAccess, kind_of, refuse_no_rows, stream_of
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins

@@ -109,7 +109,8 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
     table = counts.select("group", **{_SUM + name: name for name in TOTALS})
-    unjudged = rows.frame.group_by("group").agg(rows.unjudged().sum().alias(_SUM + UNJUDGED.total))
+    is_unjudged = ~pl.col("judged") if call.request.fills_labels else pl.lit(False)
+    unjudged = rows.frame.group_by("group").agg((is_unjudged * rows.number).sum().alias(_SUM + UNJUDGED.total))
     table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:
         table = table.join(total, on="group", how="left")

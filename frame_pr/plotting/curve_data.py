@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar, several
+from frame_pr.frames.columns import has_keys, listed
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import curve
-from frame_pr.functions.evaluation import evaluate
+from frame_pr.functions.evaluation import evaluate, refuse_no_keys
 from frame_pr.metrics.metric import Counts, ratio
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import net_benefit, rate_of
@@ -355,9 +356,14 @@ def _marks(
 
 def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
     """Average the curves of the groups: the precision at each recall, or metrics at ranks."""
+    over = None if options.average is True else list(options.average or ())
+    keys = listed("by", rows.by) if has_keys(rows.by) else []
+    if not keys:
+        raise ValueError("average: there are no groups whose curves can be averaged; name the grouping columns, by=...")
+    if over and all(isinstance(key, str) for key in keys):
+        refuse_no_keys("average", over, keys if isinstance(rows.score, str) else [*keys, "system"])
     if options.x == "k":
         return _means_at_ranks(rows, options)
-    over = None if options.average is True else list(options.average or ())
     arguments: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
     frame = average_curve(
         rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **arguments

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.kinds import Frame, read_stream
-from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.frames.words import advice
+from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of

@@ -45,7 +45,7 @@ def plot_intervals(
     x: str | None = None,
     **options: Unpack[StyleArguments],
 ) -> Axes | Any:
-    """Draw metrics of groups with their confidence intervals: a dot for each group (forest plot), or a trend over time.
+    """Draw the confidence intervals of groups, the result of `intervals`: a forest plot, or a trend over time.
 
     Parameters
     ----------

@@ -212,7 +212,7 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
 def plot_gains(
     frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[StyleArguments]
 ) -> Axes | Any:
-    """Draw a gains table: a bar for each decile of rows, and a line for all rows up to there.
+    """Draw a gains table, the result of `gains_table`: a bar for each decile of rows, a line for all rows up to there.
 
     Several systems and groups give one panel each.
 

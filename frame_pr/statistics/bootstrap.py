@@ -60,7 +60,8 @@ def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: floa
     data = data.filter(~pl.col("dropped")).drop("dropped") if rows.key.drops else data
     data = data if rows.has_counts else data.with_columns(count=pl.lit(1, dtype=pl.Int64))
     result = result.join(_degrees(data, clustered=sampled.clustered), on="kept", how="left")
-    rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None)
+    # Groups without values have only dropped rows.
+    rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None, valued_groups=None)
     replicates = replicates_of(rows, data, table["kept"], list(dict.fromkeys(names)), sampled.undefined, draws)
     parts = []
     for m, name in enumerate(names):

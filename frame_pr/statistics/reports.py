@@ -135,12 +135,13 @@ def report(
     if check_flag("wide", wide) or find_kind(result) is None:
         return result
     kind = kind_of(result)
-    keys = [str(key) for key in kind.columns[: kind.columns.index("groups" if means else names[0])]]
+    key_names = kind.columns[: kind.columns.index("groups" if means else names[0])]
+    keys = [str(key) for key in key_names]
     refuse_clash(keys, ("metric", "value", "low", "high"))
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
-    table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     if confidence is None:
-        return kind.give(table, keys)
+        kind.code_keys(key_names)
+        return kind.give(stacked(kind.read(kind.columns), list(map(by_name, keys)), lines), keys)
     # Of what follows, the first import needs scipy, which a report without bounds does not.
     from frame_pr.statistics.intervals import intervals
     from frame_pr.statistics.sampled_rows import row_metric
@@ -154,6 +155,8 @@ def report(
         "undefined": undefined,
     }
     bounds = kind_of(intervals(frame, bounded, truth, score, **call, **policies))
+    kind.code_keys(key_names, [bounds])
+    table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     bounds_table = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
     joined = table.join(bounds_table, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
     return kind.give(joined, keys)

@@ -162,7 +162,9 @@ class SampledRows(NamedTuple, Generic[Frame]):
             errors = cluster_errors(self.clusters(groups), self.key_columns)
             table = table.drop("error", "df", "units", "sources")
             table = table.join(errors, on=self.key_columns, how="left", nulls_equal=True)
-            table = table.with_columns(error=pl.when(has_value).then(pl.col("error") / pl.col("groups")))
+            # A group of which all rows are dropped has no clusters.
+            error = pl.when(has_value).then(pl.col("error") / pl.col("groups"))
+            table = table.with_columns(error=error, units=pl.col("units").fill_null(0))
         return table
 
     def clusters(self, groups: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_missing, refuse_repeats
-from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind, InMemory, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects
 
@@ -112,12 +112,12 @@ def join_judgments(
     refuse_missing(runs, left.columns, "run", "by")
     refuse_missing(keys, left.columns, "run", "on")
     refuse_missing(keys, right.columns, "judgments", "on")
-    if both := [name for name in left.columns if name in right.columns and name not in keys]:
+    if shared := [name for name in left.columns if name in right.columns and name not in keys]:
         raise ValueError(
-            f"run and judgments both have a column {examples(both)} that is not in on: rename or drop it in one of "
+            f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "
             "them, or name it in on="
         )
-    joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), keys, runs)
+    joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), [*runs, *keys])
     return joined
 
 
@@ -133,8 +133,9 @@ def _join(
     run.code_keys(by_names)
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
     by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
-    left, run_columns = _joinable(run, by | on, [*by_names, *on_names], "run")
-    right, judgment_columns = _joinable(judgments, on, on_names, "judgment")
+    row = "_" * (1 + max(map(len, (by | on).values())))  # Longer than any key.
+    left, run_columns = _joinable(run, by | on, [*by_names, *on_names], row)
+    right, judgment_columns = _joinable(judgments, on, on_names, f"{row}_")
     _refuse_types(on, left.collect_schema(), right.collect_schema())
     left = left.map_batches(partial(_refuse_repeats, side="run", keys=by | on), schema=left.collect_schema())
     right = right.map_batches(partial(_refuse_repeats, side="judgments", keys=on), schema=right.collect_schema())
@@ -145,14 +146,10 @@ def _join(
     # A full join has no order otherwise, least of all on the streaming engine.
     keys = [*by, *on]
     joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
-    if run.joins_rows:
-        joined = joined.with_columns(by=pl.col("run").min().over(list(by)) if by else pl.lit(None))
     joined = map_whole(joined, partial(_warn_of_no_match, on=on), joined.collect_schema())
     if groups:
         group_keys = [key for key, name in on.items() if name in map(str, groups)]
         joined = joined.join(judged, on=group_keys, how="semi", nulls_equal=True, maintain_order="left")
-    if run.joins_rows:
-        return joined.select("run", "judgment", "by")
     return joined.select(*keys, *run_columns, *judgment_columns).rename(by | on | run_columns | judgment_columns)
 
 
@@ -170,14 +167,17 @@ def _warn_of_no_match(joined: pl.DataFrame, on: dict[str, str]) -> pl.DataFrame:
 
 
 def _joinable(
-    kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], side: str
+    kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], row: str
 ) -> tuple[pl.LazyFrame, dict[str, str]]:
-    """Return one side of a join under our own names, and the new names of columns that are no keys."""
-    names = [] if kind.joins_rows else [name for name in kind.columns if name not in key_names]
-    others = {f"{side}{i}": name for i, name in enumerate(names)}
+    """Return one side of a join under our own names, and the new names of columns that are no keys.
+
+    A frame in memory has the number of its `row` in place of these.
+    """
+    names = [] if isinstance(kind, InMemory) else [name for name in kind.columns if name not in key_names]
+    others = {f"{row} {i}": name for i, name in enumerate(names)}
     columns = (by_name(name).alias(ours) for ours, name in (keys | others).items())
     table = kind.read([*key_names, *names]).select(columns)
-    return table.with_row_index(side) if kind.joins_rows else table, others
+    return (table.with_row_index(row), {row: row}) if isinstance(kind, InMemory) else (table, others)
 
 
 def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:
@@ -194,9 +194,11 @@ def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.
     """Return the frame, and raise if a key occurs twice in it. `side`: whether it is the run or the judgments."""
     if (repeated := frame.select(*keys).filter(frame.select(*keys).is_duplicated())).height:
         counts = repeated.group_by(list(keys), maintain_order=True).len(name="times").rows()
-        few = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
+        shown_keys = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
         names = ", ".join(keys.values())
         values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
         advice = ", or of several runs name the column that tells them apart, by=" if side == "run" else ""
-        raise ValueError(f"in the {side}, {values} in more than one row, such as {few}: keep one row of each{advice}")
+        raise ValueError(
+            f"in the {side}, {values} in more than one row, such as {shown_keys}: keep one row of each{advice}"
+        )
     return frame

@@ -105,10 +105,9 @@ def explode_lists(
     # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
     columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
     columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
-    for argument, value in (("ranked", ranked), ("scores", scores), ("by", by)):
-        names = [] if value is None and argument == "scores" else column_names(argument, value)
+    systems, scored = column_names("ranked", ranked), [] if scores is None else column_names("scores", scores)
+    for argument, names in (("ranked", systems), ("scores", scored), ("by", column_names("by", by))):
         columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
-    systems, scored = ([name for role, name in columns.values() if role == each] for each in ("ranked", "scores"))
     if scored and len(scored) != len(systems):
         raise ValueError(
             f"scores names {pluralize(len(scored), 'column', 'columns')} for {len(systems)} of ranked: one for each"
@@ -167,17 +166,17 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
                 f"{column} has lists of other lengths than {shown(columns[items][1])} in "
                 f"{pluralize(other, 'row', 'rows')}: one number for each item"
             )
-        if argument == "ranked" and not repeats and (twice := lists.list.n_unique() < lists.list.len()).any():
-            first = lists.filter(twice).head(1).explode(empty_as_null=False, keep_nulls=False)
+        if argument == "ranked" and not repeats and (has_repeats := lists.list.n_unique() < lists.list.len()).any():
+            first = lists.filter(has_repeats).head(1).explode(empty_as_null=False, keep_nulls=False)
             raise ValueError(
                 f"{column} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
-                f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
+                f"{_key(keys.filter(has_repeats))} ({pluralize(int(has_repeats.sum()), 'such list', 'such lists')}): "
                 "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
             )
-    if (again := keys.is_duplicated()).any():
+    if (is_repeated := keys.is_duplicated()).any():
         raise ValueError(
-            f"by names {_key(keys.filter(again))} in more than one row, and their lists would be one ranking: name "
-            "another column, too, such as the visit"
+            f"by names {_key(keys.filter(is_repeated))} in more than one row, and their lists would be one ranking: "
+            "name another column, too, such as the visit"
         )
 
 

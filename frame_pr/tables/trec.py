@@ -195,10 +195,8 @@ def _fields(lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANK
         line = bad["line"][0]
         either = f" or {len(_SHORT)} ({' '.join(_SHORT)})" if fields == _QRELS else ""
         hint = "; fields are separated by blanks or tabs" if "," in line else ""
-        found = (
-            f"expected {len(fields)} fields ({' '.join(fields)}){either}, found {len(_split(line, separators))}{hint}"
-        )
-        raise ValueError(_fault(bad, found))
+        expected = f"expected {len(fields)} fields ({' '.join(fields)}){either}"
+        raise ValueError(_fault(bad, f"{expected}, found {len(_split(line, separators))}{hint}"))
     return rows
 
 
@@ -215,8 +213,7 @@ def _typed(lines: pl.DataFrame) -> pl.DataFrame:
     for field in (name for name in _NUMBERS if name in lines.columns):
         number = pl.col(field).cast(pl.Float64, strict=False)
         whole = pl.when(number == number.floor(), number.abs() < 2**53).then(number.cast(pl.Int64, strict=False))
-        value = pl.col(field).cast(pl.Int64, strict=False).fill_null(whole)
-        value = pl.when(number.is_finite()).then(number) if field == "score" else value
+        value = pl.when(number.is_finite()).then(number) if field == "score" else whole
         if (bad := lines.filter(value.is_null())).height:
             raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN]!r} is not {_NUMBERS[field]}"))
         lines = lines.with_columns(value.alias(field))
@@ -226,12 +223,12 @@ def _typed(lines: pl.DataFrame) -> pl.DataFrame:
 def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
     """Raise if a query has a document twice in a run or in the judgments of an iteration."""
     first = pl.col("file").first().over(key)
-    again = lines.with_columns(first=first).filter(~pl.struct(key).is_first_distinct())
-    if again.height:
-        file, first_file = again["file"][0], again["first"][0]
+    repeats = lines.with_columns(first=first).filter(~pl.struct(key).is_first_distinct())
+    if repeats.height:
+        file, first_file = repeats["file"][0], repeats["first"][0]
         place = f", first in {first_file}; {advice}" if file != first_file else "; keep one line of each"
-        query, document = again["query"][0][:_SHOWN], again["document"][0][:_SHOWN]
-        raise ValueError(_fault(again, f"query {query!r} has document {document!r} a second time{place}"))
+        query, document = repeats["query"][0][:_SHOWN], repeats["document"][0][:_SHOWN]
+        raise ValueError(_fault(repeats, f"query {query!r} has document {document!r} a second time{place}"))
 
 
 def _fault(bad: pl.DataFrame, fault: str) -> str:

@@ -397,12 +397,16 @@ def test_other_columns_named_like_results_do_not_give_them_their_type():
     assert result.to_dict("records") == [{"q": 1, "system": "score", "rows": 2, "average_precision": 0.5}]
 
 
-@pytest.mark.parametrize("digits", [20, 38, 39, 60])
+@pytest.mark.parametrize("digits", [17, 38, 39, 75, 80])
 def test_decimals_of_any_length_are_scores(digits):
     # The positives have ranks 1 and 3: (1 + 2/3) / 2.
-    scores = [Decimal("9" * digits), Decimal("0." + "5" * digits), Decimal(0)]
+    scores = [Decimal("9" * digits), Decimal("0.5"), Decimal(0)]
     frame = pd.DataFrame({"label": [1, 0, 1], "score": pd.Series(scores, dtype=object)})
-    assert frame.pr.average_precision("label", "score").iloc[0, 0] == pytest.approx(5 / 6)
+    if digits > 76:  # Arrow has no more.
+        with pytest.raises(TypeError, match="score column 'score' is object: it must be numeric"):
+            frame.pr.average_precision("label", "score")
+    else:
+        assert frame.pr.average_precision("label", "score").iloc[0, 0] == pytest.approx(5 / 6)
 
 
 @pytest.mark.parametrize("positive", [pd.Timestamp(1), pd.Timedelta(1), pd.Timestamp("2024-02-29", tz="UTC")])

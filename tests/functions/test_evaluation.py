@@ -38,21 +38,6 @@ def test_figures_at_a_threshold_with_and_without_a_ranking():
     assert_same(ranked.drop("tied_rows"), alone)
 
 
-def test_one_ranking_for_all_metrics(monkeypatch):
-    sorts, sort = [], pl.Series.sort
-    monkeypatch.setattr(pl.Series, "sort", lambda series, **given: sorts.append(len(series)) or sort(series, **given))
-    TEN.pr.evaluate([name for name in NAMES if "f0.5" not in name], "relevant", "score")
-    assert sorts == [10]
-
-
-def test_figures_at_a_threshold_need_no_ranking(monkeypatch):
-    data = TEN.with_columns(predicted=pl.col("score") > 3)
-    monkeypatch.setattr(pl.Series, "sort", lambda *_: pytest.fail("the rows are sorted"))
-    data.pr.confusion("relevant", "score", threshold=3)
-    data.pr.confusion("relevant", prediction="predicted")
-    data.pr.f_beta("relevant", "score", threshold=[3, 4])
-
-
 # names --------------------------------------------------------------------------------------------------------------
 
 
@@ -248,4 +233,5 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
         result = frame.pr.evaluate(["average_precision", "rows"], "relevant", "score", **call).lazy().collect()
         assert result.rows() == [("a", 0.5, 2), ("c", 0.0, 2)]
     assert run.pr.evaluate("average_precision", "relevant", "score", mean_over="query", **call)["groups"].item() == 2
-    assert run.pr.with_metrics("rows", "relevant", "score", **call).height == 5
+    assert run.pr.with_metrics("rows", "relevant", "score", **call)["rows"].to_list() == [2, 2, None, 2, 2]
+    assert run.pr.with_curve("relevant", "score", by="query", unjudged="trec_eval", unscored="drop")["k"][2] is None

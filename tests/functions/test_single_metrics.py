@@ -47,7 +47,7 @@ def test_a_function_is_a_name_of_evaluate(function, options, names):
         ("ci", "intervals(...)"),
         ("significance", "compare(...)"),
         ("plot_roc", "plot(..., x='fpr', y='recall')"),
-        ("metrics", "frame_pr.metrics()"),
+        ("metrics", "frame_pr.metrics(...)"),
     ],
 )
 def test_names_that_are_no_functions(name, call):

@@ -219,3 +219,10 @@ def test_dcg_beside_captured_gain_counts_the_gain_of_negatives():
     both = values(MONEY, ["dcg", "captured_gain@1"], gain="gain")
     assert both["captured_gain@1"] == near(300 / 330)
     assert both["dcg"] == near(300 * D[0] + 50 * D[1] + 20 * D[2] + 10 * D[3])
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg@90%", "reciprocal_rank", "success@90%"])
+def test_ties_of_very_many_rows_are_refused_by_name(name):
+    tie = pl.DataFrame({"y": [1, 0], "s": [0.5, 0.5], "n": [1, 2**25]})
+    with pytest.raises(ValueError, match=rf"^{name}: [0-9]+ rows share a score.* at most 16777216"):
+        fp.evaluate(tie, ["average_precision", name], "y", "s", count="n")

@@ -3,7 +3,7 @@ import re
 import pytest
 from samples import TEN
 
-from frame_pr.frames.words import WORDS
+from frame_pr.frames.messages import WORDS
 from frame_pr.metrics.names import meant_names, metric
 
 

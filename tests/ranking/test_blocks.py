@@ -134,6 +134,18 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscore
     assert numbers.equals(rows.select(number).to_series())
 
 
+@pytest.mark.parametrize(
+    ("bits", "height"), [*((n, 700) for n in range(36, 60)), *((n, 2 * HALF) for n in range(20, 32))]
+)
+def test_rows_have_their_numbers_however_long_the_keys_are(bits, height):
+    # With the place of its row, a key of few rows has about 127 bits, and one of many rows, which is narrowed, 63.
+    number = pl.int_range(height)
+    rows = pl.select(group=number % 2 * 2**bits + number % 3, score=number * 31 % 100_003, truth=number % 3 == 0)
+    _, numbers = numbered_rows(canonical(rows, {}))
+    ranks = pl.struct("group", pl.col("score") * -1).rank("dense") - 1
+    assert numbers.equals(rows.select(ranks).to_series())
+
+
 FITTING = [
     [0.1, 0.25, 0.5, -0.0, 0.0, None],
     [-1.5, -1.25, 0.0, 2.0],

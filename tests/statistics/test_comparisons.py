@@ -66,6 +66,13 @@ def test_all_flips_are_those_of_an_enumeration(differences):
     assert found == (None if len(set(differences)) == 1 and some else expected)
 
 
+def test_all_flips_of_as_many_differences_as_are_enumerated_in_parts():
+    differences = np.array([(number * 7 % 11 - 4) / 16 or 0.5 for number in range(17)])
+    signs = 1 - 2 * (np.arange(2**17)[:, None] >> np.arange(17) & 1)
+    expected = (abs(signs @ differences) >= abs(differences.sum())).mean()
+    assert compared(*differences, test="permutation")["p_value"] == expected
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [21])
 def test_drawn_flips_are_near_those_of_scipy(n):
@@ -166,8 +173,8 @@ def test_rounding_errors_are_ties():
         row = fp.compare(noise, "m", by="query", baseline="old", test=test, details=True).row(0, named=True)
         assert [row[name] for name in ("wins", "equal", "losses", "p_value")] == [0, 3, 0, 1.0]
         assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
-    # Differences of 1e-13 between values near 1 are no rounding errors.
-    assert compared(1.0, 1e-13, -1.0)["wins"] == 2
+    # Differences of 1e-13 between values near 1 are no rounding errors, and those below 6e-14 are.
+    assert [compared(1.0, difference, -1.0)["wins"] for difference in (1e-13, 5e-14)] == [2, 1]
 
 
 # Groups that systems share -------------------------------------------------------------------------------------------
