@@ -212,7 +212,8 @@ def rows_of(
     names = (*role_of, "system") if systems else tuple(role_of)
     restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
     output = OutputFrame(selection.kind, names, systems, restore, carried=rows)
-    return _of_groups(ranked, _valued_groups(ranked, carry=carry)), output
+    valued_groups = _valued_groups(ranked, carry=carry)
+    return ranked if valued_groups is None else _of_groups(ranked, valued_groups), output
 
 
 def _counting_rows(
@@ -279,10 +280,8 @@ def _valued_groups(rows: Rows, *, carry: bool) -> pl.Series | None:
     return None
 
 
-def _of_groups(rows: Rows, valued_groups: pl.Series | None) -> Rows:
+def _of_groups(rows: Rows, valued_groups: pl.Series) -> Rows:
     """Drop the rows of all other groups."""
-    if valued_groups is None:
-        return rows
     numbers = [name for name, weights in zip(COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
     others = ~pl.col("group").is_in(valued_groups.implode())
     frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)

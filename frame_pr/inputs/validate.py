@@ -140,7 +140,9 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
         elif role in weights.COLUMNS:
             expressions.append(pl.col(role).cast(pl.Float64).fill_nan(None))
     _check_values(selection, request, positive)
-    if not request.predicted:
+    # Only whole numbers may be classes or ranks.
+    use = None if request.predicted else request.use
+    if use is not None and (use.thresholds or use.averages or schema["0"].is_integer()):
         warn_of_values(selection.data, request, expressions[0], truth, selection.scores, selection.keys)
     return expressions
 

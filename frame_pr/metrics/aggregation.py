@@ -124,12 +124,7 @@ def values(
     """Return one row per group: `group` and the metrics under these column names. `ranked`: see `aggregate`."""
     plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, plan, ranked), ["group"], plan)
-    return table.select("group", **renamed(named))
-
-
-def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
-    """Rename columns to the names that the caller gave."""
-    return {name: pl.col(source) for name, source in named.items()}
+    return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
 
 def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.LazyFrame:

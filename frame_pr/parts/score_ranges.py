@@ -20,7 +20,7 @@ from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
-from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
+from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
@@ -87,7 +87,8 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     if "interpolated_precision" in plan.columns:
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
-    return result.select(**renamed(dict(zip(call.by, _keys(call), strict=True)) | {**call.named}))
+    names = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
+    return result.select(pl.col(source).alias(name) for name, source in names.items())
 
 
 def _keys(call: PartQuery) -> list[str]:
