@@ -211,26 +211,26 @@ class _Tables(NamedTuple):
 
 def _confusion(frame: Frame, request: Request, tables: _Tables) -> Frame:
     """Compute what `confusion` returns."""
-    cutoffs, key, wanted, threshold, means, undefined = tables
+    cutoffs, key, metrics, threshold, means, undefined = tables
     rows, output = rows_of(frame, request, all_groups=True)
-    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in wanted]
-    metrics = dict(zip(names, names, strict=True))
-    named = metrics if means is None else means.columns(metrics)
-    totals = [name for name in named if name not in metrics]
+    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in metrics]
+    named = {name: name for name in names}
+    columns = named if means is None else means.columns(named)
+    totals = [name for name in columns if name not in named]
     rows, defined = (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
-    table = _rows_of_cutoffs(values(rows, named, undefined), tables, totals)
+    table = _rows_of_cutoffs(values(rows, columns, undefined), tables, totals)
     if defined is not None:
         # Where the threshold of a group is null, the counts are null too.
         table = table.join(defined, on="group", how="left", maintain_order="left")
-        at_threshold = pl.col(name for name in wanted if not rate_of(name).of_group)
+        at_threshold = pl.col(name for name in metrics if not rate_of(name).of_group)
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     by_group = defined is not None
     if means is None:
-        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *wanted])))
+        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *metrics])))
     nullable = plan_for(rows, names, undefined).undefinable()
-    undefinable = [metric for metric in wanted if by_group or f"{metric}@{cutoffs[0]}" in nullable]
-    columns = [name for name in (*wanted, *totals) if name not in key]
-    return averaged(output, table, columns, undefinable, means, key)
+    undefinable = [metric for metric in metrics if by_group or f"{metric}@{cutoffs[0]}" in nullable]
+    averaged_columns = [name for name in (*metrics, *totals) if name not in key]
+    return averaged(output, table, averaged_columns, undefinable, means, key)
 
 
 def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:

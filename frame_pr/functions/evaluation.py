@@ -278,15 +278,11 @@ def evaluate_request(
     `all_groups`: also for groups that only frames of known totals have.
     """
     rows, output = rows_of(frame, request, all_groups=all_groups)
-    columns, lack = named, list[str]()
-    if means is not None:
-        lack = plan_for(rows, list(named.values()), undefined).undefinable()
-        columns = means.columns(named)
-    table = values(rows, columns, undefined)
     if means is None:
-        return output.result(table, list(columns))
-    undefinable = [name for name, of in named.items() if of in lack]
-    return averaged(output, table, list(columns), undefinable, means)
+        return output.result(values(rows, named, undefined), list(named))
+    columns, nullable = means.columns(named), plan_for(rows, list(named.values()), undefined).undefinable()
+    undefinable = [name for name, metric in named.items() if metric in nullable]
+    return averaged(output, values(rows, columns, undefined), list(columns), undefinable, means)
 
 
 def averaged(

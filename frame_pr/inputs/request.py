@@ -119,16 +119,23 @@ class Request:
         share = options.get("prevalence")
         if isinstance(scalar(share), (Real, Decimal)):
             share = float(check_real("prevalence", share))
-        per_group = totals | ({} if share is None else {"prevalence": share})
         others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
-        others |= {name: column for name, column in per_group.items() if isinstance(column, (str, pl.Expr))}
-        others |= {} if self.threshold is None else {"threshold": self.threshold}
-        others |= {f"{OTHER}{i}": score for i, score in enumerate(self.other_systems)}
-        others |= {} if self.cluster is None else {"cluster": self.cluster}
+        frames: dict[str, Any] = {}
+        for name, known in {**totals, "prevalence": share}.items():
+            if isinstance(known, (str, pl.Expr)):
+                others[name] = known
+            elif known is not None and not isinstance(known, float):
+                frames[name] = known
+        if self.threshold is not None:
+            others["threshold"] = self.threshold
+        for i, column in enumerate(self.other_systems):
+            others[f"{OTHER}{i}"] = column
+        if self.cluster is not None:
+            others["cluster"] = self.cluster
         score = "prediction" if self.predicted else "score"
         arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
         distinct = [(argument, column) for argument, columns in arguments.items() for column in columns]
-        codes = [*self.keys, *(others[name] for name in ("tie_break", "cluster") if name in others)]
+        codes = [*self.keys, others.get("tie_break"), others.get("cluster")]
         codes += [] if self.positive is None else [self.truth]
         vars(self).update(
             ties=ties,
@@ -144,10 +151,10 @@ class Request:
             prevalence=share,
             single={"truth": self.truth, **others},
             arguments=arguments | {name: [column] for name, column in others.items()},
-            columns=[*(column for _, column in distinct), *others.values()],
+            columns=[*self.keys, self.truth, *self.scores, *others.values()],
             distinct=distinct,
-            codes=[column for column in codes if not isinstance(column, pl.Expr)],
-            frames={name: value for name, value in per_group.items() if not isinstance(value, (str, float, pl.Expr))},
+            codes=[column for column in codes if column is not None and not isinstance(column, pl.Expr)],
+            frames=frames,
         )
 
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:

@@ -16,7 +16,7 @@ from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.totals import with_totals
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS
 from frame_pr.metrics.cutoffs import Rank, Threshold
-from frame_pr.metrics.metric import FACTS, Aggregates, Metric
+from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import PackedRows, Reached, best_blocks, blocks_of
@@ -99,9 +99,9 @@ def plan_for(
     read = columns.union(*(record.value.meta.root_names() for record in metrics.values()))
     # Known totals replace both facts.
     facts = [fact for fact in FACTS if fact in read or (fact in TOTALS and (rows.totals or others is not None))]
-    over_groups = {fact: FACTS[fact].over_blocks for fact in facts}
-    over_groups |= {name: record for name, record in aggregates.items() if not record.kind.is_ideal}
-    ideals = {name: record for name, record in aggregates.items() if record.kind.is_ideal}
+    over_groups, ideals = {fact: FACTS[fact].over_blocks for fact in facts}, dict[str, Aggregate]()
+    for aggregate_name, part in aggregates.items():
+        (ideals if part.kind.is_ideal else over_groups)[aggregate_name] = part
     extra_sums = [name for name in EXTRA_SUMS if name in columns]
     return Plan(
         metrics,
