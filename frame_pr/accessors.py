@@ -17,16 +17,7 @@ import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
-from frame_pr.frames.kinds import (
-    Backend,
-    Frame,
-    backend_class,
-    find_kind,
-    is_stream,
-    path_advice,
-    read_stream,
-    register_backend,
-)
+from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
 from frame_pr.metrics.names import examples, meant_names
 
@@ -363,7 +354,8 @@ def partitioned(
     [(1, 1.0), (2, 0.5)]
     """
     if not (isinstance(frame, (pl.LazyFrame, pl.DataFrame)) or is_stream(frame)):
-        advice = path_advice(frame) if find_kind(frame) is None else ": a pandas frame is in memory already"
+        is_pandas = type(frame).__module__.startswith("pandas")
+        advice = ": a pandas frame is in memory already" if is_pandas else path_advice(frame)
         raise TypeError(
             "partitioned takes a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got "
             f"{shown(frame)}{advice}"

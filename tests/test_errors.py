@@ -55,6 +55,8 @@ average_precision(descending=)   | ascending=True ranks lower scores first
 average_precision(top_k=)        | average_precision_at_k and others take k=
 roc_auc(max_fpr=)                | evaluate('roc_auc@fpr=0.1', ...) gives the partial area
 average_precision(n_boot=)       | intervals(..., method='bootstrap') and compare(...) draw samples
+precision_at_k(threshold=)       | evaluate takes names with a cutoff, such as 'precision@threshold=0.5'
+roc_auc(cluster=)                | intervals and compare take cluster=
 roc_auc(df=)                     | the frame comes first, without a name
 """
 CALLS = """

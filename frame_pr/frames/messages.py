@@ -132,7 +132,9 @@ WORDS: Mapping[str, str] = {
     "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as 'precision@10'": (
         "k top_k topk cutoff cutoffs at_k at ks"
     ),
-    "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over",
+    "evaluate takes names with a cutoff, such as 'precision@threshold=0.5'": "threshold recall precision fpr",
+    "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over statistics",
+    "intervals and compare take cluster=": "cluster",
     "evaluate takes names of metrics": "metrics metric measures measure scoring",
     "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": "max_fpr",
     "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'": "normalize",
