@@ -116,7 +116,9 @@ class Tests:
         if not LINES.exists() or LINES.stat().st_mtime < max(path.stat().st_mtime for path in files):
             command = [sys.executable, "-m", "pytest", *FAST, "-p", "benchmarks.mutants", "-n", "2"]
             command += ["--cov=frame_pr", "--cov-context=test", "--cov-report="]
-            subprocess.run(command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(LINES)}, check=True)
+            if subprocess.run(command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(LINES)}).returncode:
+                LINES.unlink(missing_ok=True)
+                sys.exit("the tests fail without a mutant")
         self.data = coverage.CoverageData(str(LINES))
         self.data.read()
         lines = (tests for file in self.data.measured_files() for tests in self.data.contexts_by_lineno(file).values())
