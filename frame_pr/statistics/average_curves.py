@@ -8,16 +8,15 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_flag, check_whole, public
-from frame_pr.frames.columns import has_keys, refuse_clash
+from frame_pr.frames.columns import has_keys
 from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
-from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.unit_values import keys_left, refuse_engine
+from frame_pr.statistics.unit_values import give_sorted, keys_left, means_over, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001
@@ -122,60 +121,44 @@ def average_curve(
     keys = list(output.keys[len(output.keys) - bool(output.systems) :])
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)
-    refuse_clash(output.keys, COLUMNS)
     blocks = curve_table(rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True)
-    groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
-    heights = output.restored(heights_of(blocks.filter("retrieved"), groups, points, interpolated=interpolated))
-    columns, height, n = [output.key_columns[key] for key in keys], pl.col("height"), pl.col("groups")
-    table = heights.group_by(*columns, "level").agg(
-        precision=height.mean(),
-        error=height.std() / height.count().sqrt(),
-        lower_quartile=height.quantile(0.25, "linear"),
-        upper_quartile=height.quantile(0.75, "linear"),
-        groups=height.count().cast(pl.Int64),
-    )
-    estimates = {"value": pl.col("precision"), "df": n - 1, "sources": n, "units": n, "positives": n, "m": pl.lit(0)}
-    table = table.with_columns(recall=pl.col("level") / (points - 1), **estimates)
-    bounded = with_bounds(collected(table, "auto"), ["share"], confidence).lazy()
-    named = [pl.col(column).alias(key) for column, key in zip(columns, keys, strict=True)]
-    return output.give(bounded.sort(*sorted_by(keys, output.systems, columns), "recall").select(*named, *COLUMNS), keys)
+    heights = output.restored(heights_of(blocks, points, interpolated=interpolated).with_columns(m=0))
+    height, names = pl.col("value"), {key: output.key_columns[key] for key in keys}
+    quartiles = {f"{side}_quartile": height.quantile(q, "linear") for side, q in {"lower": 0.25, "upper": 0.75}.items()}
+    table = means_over(collected(heights, "auto"), [*names.values(), "level", "m"], 1, **quartiles)
+    recall = pl.col("level") / (points - 1)
+    table = with_bounds(table, ["share"], confidence).with_columns(recall=recall, precision="value")
+    return give_sorted(table, names, output, "recall", COLUMNS)
 
 
-def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
-    """Return `group`, `level` and `height` at all levels of recall, for each `group` of `groups`.
+def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
+    """Return `group`, `level` and `value`, the height of the curve at all levels of recall, for groups with positives.
 
-    `table`: curves, by group and from the best score on, with `tp`, `positives`, `recall_step` and both precisions. A
-    group without a step has a height of 0 at every level.
+    `table`: curves, by group and from the best score on, with `tp`, `positives`, `retrieved`, `recall_step` and both
+    precisions. A group has a height of 0 at the levels that it does not reach.
     """
-    last, level = points - 1, pl.col("level")
+    last, level, positives = points - 1, pl.col("level"), pl.col("positives")
     # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the float 0.3.
     whole_numbers = table.collect_schema()["tp"].is_integer()
-    counts = pl.col("tp", "positives")
-    steps = table.filter(pl.col("recall_step") > 0).with_columns(counts.cast(pl.Int128) if whole_numbers else counts)
-    steps = steps.with_columns(end=pl.col("tp") * last)
-    same_group = pl.col("group") == pl.col("group").shift(1)
-    if interpolated:
-        # Sums of floats may miss a level by their rounding errors. The first positive reaches level 0.
-        slack = 0 if whole_numbers else pl.col("positives") * last * 1e-12
-        reached = ((pl.col("end") + slack) // pl.col("positives")).cast(pl.Int64)
-        before = pl.when(same_group).then(reached.shift(1)).otherwise(-1)
-        heights = steps.select("group", height="interpolated_precision", level=pl.int_ranges(before + 1, reached + 1))
-        heights = heights.explode("level", empty_as_null=False)
-    else:
-        start, end = pl.col("start"), pl.col("end")
-        steps = steps.with_columns(start=pl.when(same_group).then(end.shift(1)).otherwise(0))
-        first = (start // pl.col("positives")).cast(pl.Int64).clip(0, last - 1)
-        after_last = (end - 1) // pl.col("positives") + 1 if whole_numbers else (end / pl.col("positives")).ceil()
-        after_last = after_last.cast(pl.Int64).clip(first + 1, last)
-        pieces = steps.with_columns(level=pl.int_ranges(first, after_last)).explode("level", empty_as_null=False)
-        # In units in which a level is as wide as the number of positives, so that widths are integers.
-        upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
-        width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)
-        share = pl.col("precision") * width.cast(pl.Float64) / pl.col("positives").cast(pl.Float64)
-        heights = pieces.select("group", level=level + 1, height=share)
-        heights = heights.group_by("group", "level").agg(pl.col("height").sum())
-    levels = pl.LazyFrame({"level": range(0 if interpolated else 1, points)}, schema={"level": pl.Int64})
+    table = table.with_columns(pl.col("tp", "positives").cast(pl.Int128 if whole_numbers else pl.Float64))
+    area = pl.col("precision") * pl.col("recall_step")
+    steps = table.filter("retrieved", pl.col("recall_step") > 0)
+    steps = steps.with_columns(end=pl.col("tp") * last, area=area.cum_sum().over("group"))
+    whole_area = area.filter("retrieved").sum()
+    groups = table.filter(positives > 0).group_by("group").agg(positives.first(), whole_area=whole_area).sort("group")
+    levels = pl.LazyFrame({"level": range(points)}, schema={"level": pl.Int64})
     grid = groups.join(levels, how="cross", maintain_order="left_right")
-    grid = grid.join(heights, on=["group", "level"], how="left", maintain_order="left")
-    # A level that is not reached has precision 0, and a sum may exceed 1 by the last bit.
-    return grid.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
+    # Sums of floats may miss a level by their rounding errors.
+    target = level * positives if whole_numbers else level * positives * (1 - 1e-12)
+    steps = steps.select("group", "end", "area", "precision", "interpolated_precision")
+    # The step that reaches the level.
+    grid = grid.with_columns(target=target).join_asof(
+        steps, left_on="target", right_on="end", by="group", strategy="forward", check_sortedness=False
+    )
+    if interpolated:
+        return grid.select("group", "level", value=pl.col("interpolated_precision").fill_null(0.0))
+    behind = (pl.col("end") - level * positives).cast(pl.Float64) / positives.cast(pl.Float64) / last
+    reached = (pl.col("area") - pl.col("precision") * behind).fill_null(pl.col("whole_area"))
+    # The area between two levels, divided by their distance.
+    height = (reached - reached.shift(1)) * last
+    return grid.select("group", "level", value=height.clip(0.0, 1.0)).filter(level > 0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, get_args
+
+import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, filling, public
 from frame_pr.frames.kinds import Frame, lazily
@@ -12,21 +14,29 @@ from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import keys_of_means, metrics_named
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import OutputFrame
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
 from frame_pr.statistics.bounds import BoundsName, scipy_special, with_bounds
 from frame_pr.statistics.sampled_rows import sampled_rows
 from frame_pr.statistics.unit_values import (
-    METHODS,
-    Method,
+    UnitValues,
+    give_sorted,
     has_unit_values,
-    interval_columns,
     keys_left,
     mean_estimates,
     sampling_unit,
     unit_values_of,
     validate_shares,
 )
+
+Method: TypeAlias = Literal["closed form", "bootstrap"]
+"""How an interval is computed."""
+METHODS = get_args(Method)
+COLUMNS = ("metric", "value", "low", "high", "units", "level")
+"""The columns of intervals, after the keys."""
+DETAILS = ("standard_error", "undefined")
+"""The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
 
 
 @lazily
@@ -172,17 +182,17 @@ def intervals(
     """
     scipy_special()
     confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
-    check_flag("details", details)
+    columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
-    means = has_values or mean_over is not None
-    unit = sampling_unit(sampled, cluster, means=means, has_values=has_values)
-    by = by if has_values else keys_of_means(by, mean_over)
+    unit = sampling_unit(sampled, cluster, means=has_values or mean_over is not None, has_values=has_values)
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
         )
+    by = by if has_values else keys_of_means(by, mean_over)
+    source: OutputFrame[Frame] | UnitValues[Frame]
     if unit == "rows":
         assert truth is not None
         assert score is not None
@@ -190,21 +200,22 @@ def intervals(
         request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, named, undefined, left, cluster, draws_again=draws is not None)
+        source, keys, labels = rows.output, rows.keys, list(named)
         if draws is None:
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
-        result = interval_columns(table, rows.keys, rows.output.systems, rows.labels, confidence, details=details)
-        return rows.output.give(result, list(rows.keys))
-    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
-    if has_values:
-        validate_shares(unit_values)
-    keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
-    kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
-    table = with_bounds(mean_estimates(unit_values, keys), kinds, confidence)
-    columns = {key: f"key{i}" for i, key in enumerate(keys)}
-    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics, confidence, details=details)
-    return unit_values.give(result, keys)
+    else:
+        source = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
+        if has_values:
+            validate_shares(source)
+        names = [] if mean_over is None else keys_left(source.keys, mean_over)
+        keys, labels = {key: f"key{i}" for i, key in enumerate(names)}, [*source.metrics]
+        kinds: list[BoundsName] = ["share" if name in source.shares else "number" for name in labels]
+        table = with_bounds(mean_estimates(source, names), kinds, confidence)
+    metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
+    table = table.with_columns(metric=metric, standard_error="error", level=confidence)
+    return give_sorted(table, keys, source, "m", columns)
 
 
 def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:

@@ -119,8 +119,6 @@ class SampledRows(NamedTuple, Generic[Frame]):
     rows: Rows
     output: OutputFrame[Frame]
     metrics: Sequence[RowMetric]
-    labels: Sequence[str]
-    """The caller's names of the metrics."""
     undefined: float | None
     keys: Mapping[str, str]
     """The keys of the result, and their columns in the tables below."""
@@ -159,7 +157,7 @@ class SampledRows(NamedTuple, Generic[Frame]):
         else:
             table = table.with_columns(groups=has_value.cast(pl.Int64), undefined=(~has_value).cast(pl.Int64))
         if self.clustered:
-            errors = cluster_errors(self.clusters(groups), self.key_columns)
+            errors = self._cluster_errors(groups)
             table = table.drop("error", "df", "units", "sources")
             table = table.join(errors, on=self.key_columns, how="left", nulls_equal=True)
             # A group of which all rows are dropped has no clusters.
@@ -168,17 +166,41 @@ class SampledRows(NamedTuple, Generic[Frame]):
         return table
 
     def clusters(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """Return the `key_columns`, `cluster`, and what `cluster_errors` reads.
+        """Return the sum of D for the `key_columns` and each `cluster`; null if the metric has no value.
 
-        `groups`: the result of `estimates_of_groups`.
+        `has_positive` and `has_negative`: whether the cluster has a row of each label; for a share, of the whole.
+        `alone`: whether it is the only cluster of a group. `groups`: the result of `estimates_of_groups`.
         """
-        sums = sums_of_clusters(self.rows, self.metrics, groups)
-        alone = (pl.len().over("group", "m") == 1) & pl.col("D").is_not_null()
-        table = self.restored(sums.with_columns(alone=alone))
+        rows, table, parts = self.rows, _counted(self.rows), []
+        if any(target.of_ranking for target in self.metrics):
+            # Only a block of dropped rows weighs nothing.
+            blocks = collected(blocks_of(rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
+            block = rows.key.block_of_row().alias("block")
+            blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
+            table = table.with_columns(block).join(blocks, on="block", how="left")
+        defined, labels = pl.col("value").is_not_null().first(), pl.col("has_positive", "has_negative")
+        for m, target in enumerate(self.metrics):
+            of_groups = groups.filter(m=m).select("group", "value", "positives", rows="units")
+            lines = table.join(of_groups, on="group", how="left")
+            lines = lines.with_columns(**target.influence(target.reached(rows.key)))
+            sums = lines.group_by("group", "cluster").agg(labels.any(), D=pl.when(defined).then(pl.col("D").sum()))
+            alone = (pl.len().over("group") == 1) & pl.col("D").is_not_null()
+            parts.append(sums.with_columns(alone=alone, m=pl.lit(m, pl.Int32)))
+        sums = self.restored(pl.concat(parts))
         if not self.averaged:
-            return table
-        flags = pl.col("alone", "has_positive", "has_negative").any()
-        return table.group_by(*self.key_columns, "cluster").agg(pl.col("D").sum(), flags)
+            return sums
+        return sums.group_by(*self.key_columns, "cluster").agg(pl.col("D").sum(), labels.any(), pl.col("alone").any())
+
+    def _cluster_errors(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """Return the errors of sums, and the numbers of clusters: of all, `units`, and of the rarer label, `sources`.
+
+        In a group with a single cluster the D add up to 0 whatever the error is. So the mean has no error.
+        """
+        n, error = pl.len().cast(pl.Int64), (pl.col("D") ** 2).sum()
+        error = pl.when((n > 1) & ~pl.col("alone").any()).then((error * n / (n - 1)).sqrt())
+        sources = pl.min_horizontal(pl.col("has_positive").sum(), pl.col("has_negative").sum()).cast(pl.Int64)
+        clusters = self.clusters(groups).group_by(self.key_columns)
+        return clusters.agg(error=error, df=n - 1, units=n, sources=sources)
 
 
 def sampled_rows(
@@ -201,15 +223,29 @@ def sampled_rows(
         refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        refuse_policies(request, list(named.values()), clusters=cluster is not None or request.each_row)
+        is_clustered = cluster is not None or request.each_row
+        refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if is_clustered else SAMPLED_ROWS
+        refuse_options("a standard error", request.policies, refusals)
+        if "total_positives" in request.totals and {*named.values()} != {"average_precision"}:
+            raise ValueError(
+                "total_positives=: where rows are sampled, only average_precision has a standard error with it; put "
+                "missing rows in, with a null score and unscored='unretrieved'"
+            )
     if cluster is not None:
-        refuse_cluster(cluster, request)
+        refuse_several("cluster", cluster)
+        roles = {"truth": [request.truth], "score": request.scores, "by": request.keys, "cluster": [cluster]}
+        refuse_repeats((role, _column_name(column)) for role, columns in roles.items() for column in columns)
         request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request)
     left = output.keys if keys_left is None else keys_left(output.keys)
     keys = {key: output.key_columns[key] for key in left}
     averaged, clustered = keys_left is not None, cluster is not None
-    return SampledRows(rows, output, metrics, list(named), undefined, keys, averaged, clustered)
+    return SampledRows(rows, output, metrics, undefined, keys, averaged, clustered)
+
+
+def _column_name(column: Column) -> Any:
+    """Return the name of a column; an expression that is more than a column stays as it is."""
+    return column.meta.output_name() if isinstance(column, pl.Expr) and column.meta.is_column() else column
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -234,35 +270,13 @@ def of_rows(name: str) -> RowMetric:
     )
 
 
-def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
-    """Raise for options under which rows are not independent and equally likely."""
-    refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
-    refuse_options("a standard error", request.policies, refusals)
-    if "total_positives" in request.totals and any(name != "average_precision" for name in names):
-        raise ValueError(
-            "total_positives=: where rows are sampled, only average_precision has a standard error with it; put "
-            "missing rows in, with a null score and unscored='unretrieved'"
-        )
-
-
-def refuse_cluster(cluster: Column, request: Request) -> None:
-    """Raise if the cluster column is also the label, a score or a key."""
-    refuse_several("cluster", cluster)
-    roles = {"truth": [request.truth], "score": request.scores, "by": request.keys, "cluster": [cluster]}
-    refuse_repeats((role, _column_name(column)) for role, columns in roles.items() for column in columns)
-
-
-def _column_name(column: Column) -> Any:
-    """Return the name of a column; an expression that is more than a column stays as it is."""
-    return column.meta.output_name() if isinstance(column, pl.Expr) and column.meta.is_column() else column
-
-
 def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
     """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
     names = dict.fromkeys([*(target.name for target in metrics), "positives", "rows"])
     ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
     table = collected(values(rows, {name: name for name in names}, undefined, ranked), "auto")
-    steps, counts = _steps(rows, ranked), _counted(rows)
+    steps = None if ranked is None else _steps(rows, ranked)
+    counts = _counted(rows)
     squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
     of_label = {"of_positives": squares.filter("truth").sum(), "of_negatives": squares.filter(~pl.col("truth")).sum()}
     sums_of = {"whole": pl.col("count").filter("has_positive").sum(), "hits": pl.col("count").filter("truth").sum()}
@@ -270,7 +284,7 @@ def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: flo
     for m, target in enumerate(metrics):
         value, groups = pl.col("value"), table.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
         lines = steps
-        if target.of_ranking is None:
+        if lines is None or target.of_ranking is None:
             lines = counts.group_by("group", "truth", reached=target.reached(rows.key)).agg(pl.col("count").sum())
         lines = lines.join(groups, on="group", how="left").with_columns(**target.influence(pl.col("reached")))
         part = groups.join(lines.group_by("group").agg(**sums_of, **of_label), on="group", how="left")
@@ -294,7 +308,7 @@ def _counted(rows: Rows) -> pl.DataFrame:
     return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))
 
 
-def _steps(rows: Rows, ranked: PackedRows | None) -> pl.DataFrame:
+def _steps(rows: Rows, ranked: PackedRows) -> pl.DataFrame:
     """Return three lines for each step: its positives, its negatives, and the negatives after the step above."""
     blocks = collected(blocks_of(rows, (*_BLOCKS, "misses", "positives"), steps=True, ranked=ranked), "auto")
     hits, misses = pl.col("hits"), pl.col("size") - pl.col("hits")
@@ -305,37 +319,3 @@ def _steps(rows: Rows, ranked: PackedRows | None) -> pl.DataFrame:
         blocks.with_columns(truth=pl.lit(False), count=pl.col("misses") - misses, hits=pl.lit(0, pl.Int64), tp=above),
     ]
     return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS, reached=True)
-
-
-def sums_of_clusters(rows: Rows, metrics: Sequence[RowMetric], groups: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per group, metric and cluster: the sum of its D; null if the metric has no value.
-
-    `has_positive` and `has_negative`: whether the cluster has a row of each label; for a share, of the whole. `groups`:
-    the result of `estimates_of_groups`.
-    """
-    table, influence, parts = _counted(rows), pl.when(pl.col("value").is_not_null().first()).then(pl.col("D").sum()), []
-    if any(target.of_ranking for target in metrics):
-        # Only a block of dropped rows weighs nothing.
-        blocks = collected(blocks_of(rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
-        block = rows.key.block_of_row().alias("block")
-        blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
-        table = table.with_columns(block).join(blocks, on="block", how="left")
-    for m, target in enumerate(metrics):
-        of_groups = groups.filter(m=m).select("group", "value", "positives", rows="units")
-        influences = table.join(of_groups, on="group", how="left").with_columns(
-            **target.influence(target.reached(rows.key))
-        )
-        sums = influences.group_by("group", "cluster").agg(pl.col("has_positive", "has_negative").any(), D=influence)
-        parts.append(sums.with_columns(m=pl.lit(m, pl.Int32)))
-    return pl.concat(parts)
-
-
-def cluster_errors(clusters: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the errors of sums, and the numbers of clusters: of all, `units`, and of the rarer label, `sources`.
-
-    In a group with a single cluster, marked `alone`, the D add up to 0 whatever the error is. So the mean has no error.
-    """
-    n = pl.len().cast(pl.Int64)
-    squares = pl.when((n > 1) & ~pl.col("alone").any()).then((pl.col("D") ** 2).sum())
-    sources = pl.min_horizontal(pl.col("has_positive").sum(), pl.col("has_negative").sum()).cast(pl.Int64)
-    return clusters.group_by(keys).agg(error=(squares * n / (n - 1)).sqrt(), df=n - 1, units=n, sources=sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -15,20 +15,13 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
-from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import metric, request_for
 
 CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
-Method: TypeAlias = Literal["closed form", "bootstrap"]
-"""How an interval is computed."""
-METHODS = get_args(Method)
-COLUMNS = ("metric", "value", "low", "high", "units", "level")
-"""The columns of intervals, after the keys."""
-DETAILS = ("standard_error", "undefined")
-"""The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
@@ -219,23 +212,18 @@ def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.Data
     return means_over(long_values(unit_values, keys), [*columns, "m"], len(unit_values.metrics))
 
 
-def interval_columns(
+def give_sorted(
     table: pl.DataFrame,
     keys: Mapping[str, str],
-    systems: Sequence[str],
-    metrics: Sequence[str],
-    level: float,
-    *,
-    details: bool,
-) -> pl.LazyFrame:
-    """Return the keys and `COLUMNS`, sorted, from a row per key and metric with the place `m` of the metric.
+    source: OutputFrame[Frame] | UnitValues[Frame],
+    order: str,
+    columns: Sequence[str],
+) -> Frame:
+    """Return the keys and these columns, sorted by the keys and then by `order`, as a frame of the caller's kind.
 
-    `keys`: names of keys, and their columns in the table. `level`: the confidence level. `details`: whether `DETAILS`
-    follow.
+    `keys`: the names of the keys, and their columns in the table.
     """
-    columns = (*COLUMNS, *DETAILS) if details else COLUMNS
     refuse_clash(keys, columns)
-    names = pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m")
-    ordered = table.lazy().sort(*sorted_by([*keys], systems, [*keys.values()]), "m")
-    ordered = ordered.with_columns(metric=names, standard_error="error", level=pl.lit(level))
-    return ordered.select(*(pl.col(column).alias(key) for key, column in keys.items()), *columns)
+    ordered = table.lazy().sort(*sorted_by([*keys], source.systems, [*keys.values()]), order)
+    named = [pl.col(column).alias(key) for key, column in keys.items()]
+    return source.give(ordered.select(*named, *columns), [*keys])
