@@ -32,13 +32,6 @@ class ArrowFrame(InMemory[Any]):
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         super().__init__(table, table.column_names, table.num_rows)
 
-    def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
-        """Check that these columns exist, each of them once."""
-        super().refuse_missing(items, argument)
-        for name in items:
-            if self.columns.count(name) > 1:
-                raise ValueError(f"the frame has several columns named {shown(name)}: rename them before the call")
-
     def read_column(self, name: Any) -> pl.Series:
         """Read one column."""
         return _series(name, self.frame.column(name))
@@ -93,8 +86,6 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         if (levels := self.frame.columns.nlevels) > 1:
             raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
         for name in items:
-            if isinstance(name, tuple) and name in self.columns:
-                raise ValueError(f"{argument}: column {shown(name)} is a tuple: rename it before the call")
             if isinstance(name, str) and name not in self.columns and name in self.frame.index.names:
                 raise ValueError(
                     f"{argument}: {shown(name)} is in the index of the frame: reset_index() makes a column of it"
@@ -103,10 +94,6 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
     def read_column(self, name: Any) -> pl.Series:
         """Read one column: its values if polars has them, else an Enum of their texts."""
-        labels = [label for label in self.columns if str(label) == str(name)]
-        if len(labels) > 1:
-            named = " and ".join(dict.fromkeys(map(repr, labels)))
-            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
         values = self.frame[name]
         try:
             series = _series(name, values)
@@ -181,11 +168,6 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         # polars reads no nanoseconds of Python objects.
         is_naive = isinstance(value, (pd.Timestamp, pd.Timedelta)) and getattr(value, "tz", None) is None
         return value.to_numpy() if is_naive else value
-
-    def categories(self, name: str) -> Sequence[Any]:
-        """Return the categories of a categorical column, given its name as text."""
-        dtype = self.frame.dtypes[self.labels[name]]
-        return list(getattr(dtype, "categories", ()))
 
     def type_of(self, name: str) -> str:
         """Return the dtype of the column, given its name as text."""

@@ -10,7 +10,7 @@ from functools import wraps
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import polars as pl
 
@@ -19,22 +19,8 @@ from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class SparkDataFrame(Protocol):
-    """The attributes that identify a Spark DataFrame to a type checker, without pyspark."""
-
-    @property
-    def sparkSession(self) -> Any:
-        """The session that runs the frame."""
-
-
-class DaskDataFrame(Protocol):
-    """The attributes that identify a Dask DataFrame to a type checker, without Dask."""
-
-    @property
-    def npartitions(self) -> Any:
-        """The number of partitions."""
+    from dask.dataframe import DataFrame as DaskDataFrame
+    from pyspark.sql import DataFrame as SparkDataFrame
 
 
 SMALL = 200_000
@@ -81,10 +67,6 @@ class FrameKind(ABC, Generic[Frame]):
         """Return a label of a column as `read` has it."""
         return value
 
-    def categories(self, name: str) -> Sequence[Any]:
-        """Return the labels that a column declares in its dtype, whether rows have them or not."""
-        return ()
-
     def type_of(self, name: str) -> str:
         """Return the kind's own name for the dtype of a column; empty if it is that of polars."""
         return ""
@@ -103,6 +85,10 @@ class InMemory(FrameKind[Frame]):
 
     def column(self, name: Any) -> pl.Series:
         """Return one column, which is read once."""
+        labels = [label for label in self.columns if str(label) == str(name)]
+        if len(labels) > 1:
+            named = " and ".join(dict.fromkeys(map(repr, labels)))
+            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
         if str(name) not in self.as_read:
             self.as_read[str(name)] = self.read_column(name)
         return self.as_read[str(name)]
@@ -160,15 +146,10 @@ def engine_for(rows: int) -> Engine:
     return "streaming" if rows >= SMALL else "in-memory"
 
 
-_OPTIMIZATIONS = pl.QueryOptFlags()
-
-
-def collected(
-    table: pl.LazyFrame, engine: Literal["in-memory", "auto"], optimizations: pl.QueryOptFlags = _OPTIMIZATIONS
-) -> pl.DataFrame:
+def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:
     """Collect the rows of a plan. Errors are those of this package."""
     try:
-        return table.collect(engine=engine, optimizations=optimizations)
+        return table.collect(engine=engine)
     except ValueError as error:
         # Drop what the in-memory engine adds: it describes expressions that the caller did not write.
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None

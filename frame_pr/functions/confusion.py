@@ -383,9 +383,7 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
 
 def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
     """Return the labels that the dtype of the truth declares, in their order."""
-    if isinstance(dtype, pl.Enum):
-        return dtype.categories.to_list()
-    return list(selection.kind.categories(selection.others["truth"])) or None
+    return dtype.categories.to_list() if isinstance(dtype, pl.Enum) else None
 
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:

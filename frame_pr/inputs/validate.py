@@ -155,14 +155,13 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
         weights.check_counts(others["count"], counts)
     values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "")
     if positive is not None and not request.is_part:
-        values.check_occurs(truth, labels, positive, selection.kind.categories(truth))
+        values.check_occurs(truth, labels, positive)
     if request.predicted:
         for role, name in scores.items():
             label = values.label_of_prediction(schema[role], schema["truth"], positive)
             values.check_labels("prediction", name, data[role], label, _UNPREDICTED)
             if label is not None:
-                categories = {column: selection.kind.categories(column) for column in (truth, name)}
-                values.check_shared(name, data[role], truth, labels, categories)
+                values.check_shared(name, data[role], truth, labels)
     else:
         for role, name in scores.items():
             values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "")

@@ -198,14 +198,14 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
         )
 
 
-def check_occurs(name: str, labels: pl.Series, positive: object, categories: Sequence[object] = ()) -> None:
+def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
     """Check that the positive label occurs. If it is known to be a label, no row needs to have it.
 
-    `labels`: the truths, or each of them once. `categories`: those that the frame declares.
+    `labels`: the truths, or each of them once.
     """
     if declares(labels.dtype) or _holds(labels, positive):
         return
-    possible = _possible_labels(labels, categories)
+    possible = _possible_labels(labels)
     if len(possible) and not _holds(possible, positive):
         raise ValueError(
             f"truth column {shown(name)} has no {shown(positive)}, it holds "
@@ -213,11 +213,9 @@ def check_occurs(name: str, labels: pl.Series, positive: object, categories: Seq
         )
 
 
-def check_shared(
-    name: str, predictions: pl.Series, truth: str, truths: pl.Series, categories: dict[str, Sequence[object]]
-) -> None:
+def check_shared(name: str, predictions: pl.Series, truth: str, truths: pl.Series) -> None:
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
-    predicted, actual = _possible_labels(predictions, categories[name]), _possible_labels(truths, categories[truth])
+    predicted, actual = _possible_labels(predictions), _possible_labels(truths)
     labels = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
     # Probabilities of a model may be 0 or 1, too.
     are_probabilities, are_fractions = (x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual))
@@ -230,15 +228,15 @@ def check_shared(
         )
 
 
-def _possible_labels(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
+def _possible_labels(labels: pl.Series) -> pl.Series:
     """Return the distinct labels of a column: those of its rows, and those that it declares."""
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
     present = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
     present = (present.fill_nan(None) if present.dtype.is_float() else present).drop_nulls().unique()
     if present.dtype.is_numeric() and len(present) and ((present == 0) | (present == 1)).all():
-        categories = [0, 1, *categories]
-    return pl.concat([present, pl.Series(categories, dtype=present.dtype)]).unique() if categories else present
+        return pl.Series([0, 1], dtype=present.dtype)
+    return present
 
 
 def _holds(labels: pl.Series, positive: object) -> bool:

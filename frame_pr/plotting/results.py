@@ -54,10 +54,7 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     kind.code_keys(kind.columns[:end])
     # The streaming engine would copy the columns.
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
-    # polars sorts an Enum by the order of its categories, as pandas does, and a Categorical by text.
-    categories = {name: kind.categories(name) for name in keys if table.schema[name] == pl.Categorical}
-    ordered = {name: table[name].cast(pl.Enum(labels)) for name, labels in categories.items() if labels}
-    key_columns = [ordered.get(name, table[name]).alias(f"key {i}") for i, name in enumerate(keys)]
+    key_columns = [table[name].alias(f"key {i}") for i, name in enumerate(keys)]
     return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
