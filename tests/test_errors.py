@@ -183,7 +183,7 @@ run.pr.gains_table("rel", "s", weight="w")  | weighted rows have no rank
 run.pr.confusion_matrix("lab", "rel")  | is String and prediction column 'rel' is Int64: cast one of them
 run.pr.with_metrics("rows", "rel", "s", prefix=None)  | prefix must be text, got None
 run.pr.curve("rel", "s", rates=["f1", "f1"])  | rates has 'f1' twice
-run.pr.join_judgments(run, on=[["q"]])  | on takes the name of a column, or several; got [['q']]
+run.pr.join_judgments(run, on=[["q"]])  | on takes the name of a column, or several; got a list
 run.pr.join_judgments(run, on="q")  | that is not in on: rename or drop it in one of them, or name it in on=
 run.pr.join_judgments(run.select("q"), on=["q", "d"])  | on: no column 'd' in the run
 run.pr.join_judgments(run.select("q"), on="q", drop_unjudged="s")  | drop_unjudged: column 's' is not in on

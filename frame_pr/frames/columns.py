@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,10 +10,6 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import refuse_set, scalar, unquoted
 from frame_pr.frames.messages import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
-
-_SINGLE_COLUMN = "the name of one column"
-_NAMED_WITH = {"pyspark": ("a Spark", "withColumn"), "ibis": ("an Ibis", "mutate")}
-"""Libraries whose columns belong to a query, with the method that gives a column a name."""
 
 
 def by_name(name: Any) -> pl.Expr:
@@ -23,22 +19,15 @@ def by_name(name: Any) -> pl.Expr:
 
 def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = "") -> None:
     """Check that every column exists; otherwise suggest the nearest names. `frame`: what messages call the frame."""
-    all_texts = all(isinstance(column, str) for column in available)
-    prefix = f"{argument}: " if argument else ""
     for name in names:
-        if isinstance(name, pl.Expr) or (_is_name(name) and name in available):
+        if isinstance(name, pl.Expr) or name in available:
             continue
-        if not isinstance(name, str) and (all_texts or not _is_name(name)):
-            raise TypeError(f"{argument or 'this'} takes the name of a column; got {shown(name)}{_advice(name)}")
-        for column in available:
-            if isinstance(column, tuple) and name in column:
-                raise ValueError(f"{prefix}column {shown(column)} is a tuple: rename it before the call")
         longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
         near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
-        raise ValueError(f"{prefix}no column {shown(name)} in the {frame}; {hint}")
+        raise ValueError(f"{argument + ': ' if argument else ''}no column {shown(name)} in the {frame}; {hint}")
 
 
 def has_keys(by: Any) -> bool:
@@ -48,18 +37,13 @@ def has_keys(by: Any) -> bool:
 
 def listed(argument: str, value: Any) -> list[Any]:
     """Return one column or several as a list."""
-    if type(value) is str:
-        return [value]
-    wanted, value = "the name of a column, or several", scalar(value)
+    value = scalar(value)
     refuse_set(argument, value)
-    _refuse_data(argument, value, wanted)
-    items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
+    items = list(value) if isinstance(value, (list, tuple, range, Iterator, KeysView)) else [value]
     # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python numbers.
     items = [scalar(item) for item in items]
     for item in items:
-        _refuse_data(argument, item, wanted)
-        if not _is_name(item) or isinstance(item, bool):
-            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+        _check_name(argument, item, "the name of a column, or several", "the names of the columns as a list")
     return items
 
 
@@ -71,8 +55,8 @@ def column_names(argument: str, value: Any) -> list[Any]:
     for name in names:
         if isinstance(name, pl.Expr):
             raise TypeError(f"{argument} takes names of columns; got {shown(name)}: with_columns(...) gives it a name")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{argument} gives column {shown(repeated[0])} twice")
+        if names.count(name) > 1:
+            raise ValueError(f"{argument} gives column {shown(name)} twice")
     return names
 
 
@@ -82,56 +66,32 @@ def column_name(argument: str, value: Any) -> Any:
     return column_names(argument, [value])[0]
 
 
-def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
-    """Check that no carried column has the name of a new column."""
-    for name in carried:
-        if name in new:
-            raise ValueError(f"the frame has a column {shown(name)}, as the result has one: rename it before the call")
-
-
 def refuse_several(argument: str, value: Any) -> None:
-    """Check that an argument names a column and does not hold the values of one."""
-    if type(value) is str:
-        return
-    wanted, value = _SINGLE_COLUMN, scalar(value)
-    _refuse_data(argument, value, wanted)
-    # A tuple may be the name of one pandas column, which only the frame can tell.
-    if isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr)):
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}")
-    if isinstance(value, bool) or not _is_name(value):
-        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+    """Check that an argument names one column, or is an expression, and does not hold the values of a column."""
+    _check_name(argument, scalar(value), "the name of one column", "the name alone")
 
 
-def _refuse_data(argument: str, value: Any, wanted: str) -> None:
-    """Refuse an object that is no name, such as the data of a column. `wanted`: what the argument takes."""
+def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None:
+    """Validate an expression or a name, which in pandas may also be a number, a date or a tuple."""
     # Inspect the type only: a LazyFrame resolves its plan, and warns, if its attributes are read.
     kind = type(value)
-    library, method = _NAMED_WITH.get(kind.__module__.partition(".")[0], ("", ""))
-    if library:
-        raise TypeError(f"{argument} takes {wanted}; got {library} {kind.__name__}: {method} gives it a name")
-    if isinstance(value, Mapping):
-        advice = "the name of the column alone" if wanted == _SINGLE_COLUMN else "the names of the columns as a list"
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: give {advice}")
-    has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes")  # A text of numpy has a dtype, too.
-    if (has_dtype and not isinstance(value, str)) or any(base.__name__ == "Grouper" for base in kind.__mro__):
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
-    if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _advice(value):
-        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_advice(value)}")
-
-
-def _advice(value: Any) -> str:
-    """Return how to finish an expression that `polars.when` began; empty for all other values."""
-    return ": finish it with .then(...).otherwise(...)" if type(value).__name__ in ("When", "ChainedWhen") else ""
-
-
-def _is_name(value: Any) -> bool:
-    """Return whether a value may name a column, also one of a pandas frame."""
-    if isinstance(value, (str, pl.Expr)):
-        return True
-    try:
-        return value is not None and hash(value) is not None and bool(value == value)
-    except (TypeError, ValueError):  # an array, or a missing value of pandas
-        return False
+    if issubclass(kind, (str, pl.Expr)):
+        return
+    advice = ""
+    if kind.__module__.startswith("pyspark."):
+        advice = ": withColumn gives it a name"
+    elif isinstance(value, Mapping):
+        advice = f": give {of_mapping}"
+    elif kind.__name__ in ("When", "ChainedWhen"):
+        advice = ": finish it with .then(...).otherwise(...)"
+    elif hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper"):
+        advice = ": add it to the frame and give its name"
+    elif isinstance(value, Hashable) and not (
+        isinstance(value, (bool, bytes)) or callable(value) or str(value) in ("None", "nan", "NaT", "<NA>")
+    ):
+        return
+    found = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
+    raise TypeError(f"{argument} takes {wanted}; got {found}{advice}")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
@@ -149,19 +109,19 @@ def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
             raise ValueError(f"column {shown(name)} is given twice{advice}")
 
 
-def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
-    """Check that no key has the name of a result column."""
+def refuse_clash(
+    keys: Iterable[str],
+    columns: Iterable[Any],
+    problem: str = "by column {} is named like a result column: rename it before the call",
+) -> None:
+    """Check that no key has the name of a result column. `problem`: the message, of other names."""
     for name in set(keys).intersection(columns):
-        raise ValueError(f"by column {shown(name)} is named like a result column: rename it before the call")
+        raise ValueError(problem.format(shown(name)))
 
 
 def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
     """Check that no new column has the name of an existing one."""
-    for name in new:
-        if name in columns:
-            raise ValueError(
-                f"the frame has a column {shown(name)} already: prefix= puts something before the new names"
-            )
+    refuse_clash(new, columns, "the frame has a column {} already: prefix= puts something before the new names")
 
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, refuse_carried_as, refuse_repeats
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_repeats
 from frame_pr.frames.kinds import FrameKind
 
 NamedColumns: TypeAlias = Mapping[str, tuple[str, Any]]
@@ -21,6 +21,6 @@ def read_columns(kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]
     refuse_repeats(columns.values())
     used = [name for argument, name in columns.values() if argument != "by"]
     carried = [name for name in kind.columns if name not in used]
-    refuse_carried_as(new, carried)
+    refuse_clash(new, carried, "the frame has a column {}, as the result has one: rename it before the call")
     source = kind.read([name for _, name in columns.values()])
     return source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items()).collect(), carried

@@ -106,5 +106,5 @@ def test_names(frame):
 
 
 def test_columns_of_spark_as_arguments(frame):
-    with pytest.raises(TypeError, match=r"by takes .*; got a Spark Column: withColumn gives it a name"):
+    with pytest.raises(TypeError, match=r"by takes .*; got a pyspark Column: withColumn gives it a name"):
         frame.pr.evaluate("rows", "relevant", "score", by=frame["query"])
