@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from datetime import date
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import FrameKind, InMemory
+from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.frames.messages import examples, first_line, shown
 
 if TYPE_CHECKING:
@@ -21,7 +22,29 @@ _PLAIN = {"boolean": pl.Boolean, "integer": pl.Int64, "floating": pl.Float64, "s
 """The dtypes of Python objects that polars reads with equal values, by pandas' names of their kinds."""
 
 
-class ArrowFrame(InMemory[Any]):
+class _ArrowRead(InMemory[Frame]):
+    """A frame whose columns polars reads through Arrow, each of them once."""
+
+    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
+        """Return a LazyFrame with these columns. Their names become text."""
+        return pl.DataFrame({str(item): self.column(item) for item in dict.fromkeys(items)}).lazy()
+
+    def column(self, name: Any) -> pl.Series:
+        """Return one column."""
+        labels = [label for label in self.columns if str(label) == str(name)]
+        if len(labels) > 1:
+            named = " and ".join(dict.fromkeys(map(repr, labels)))
+            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
+        if str(name) not in self.as_read:
+            self.as_read[str(name)] = self.read_column(name)
+        return self.as_read[str(name)]
+
+    @abstractmethod
+    def read_column(self, name: Any) -> pl.Series:
+        """Read one column."""
+
+
+class ArrowFrame(_ArrowRead[Any]):
     """A pyarrow Table."""
 
     name = "pyarrow Table"
@@ -68,7 +91,7 @@ class ArrowFrame(InMemory[Any]):
         return pa.Table.from_arrays([column for frame in frames for column in frame.columns], names=names)
 
 
-class PandasFrame(InMemory["pd.DataFrame"]):
+class PandasFrame(_ArrowRead["pd.DataFrame"]):
     """A pandas DataFrame. Rows are identified by position; its index is not used."""
 
     name = "pandas DataFrame"

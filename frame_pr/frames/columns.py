@@ -234,31 +234,3 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
     # One list per column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
     return table.select(*keys, **columns).explode(*columns, empty_as_null=False)
-
-
-def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
-    """Return a sort key for the order of categories, which are known by their texts; the column itself if none."""
-    texts = list(map(str, categories))
-    return column.cast(pl.String).replace_strict(texts, range(len(texts)), default=None) if texts else column
-
-
-_PART = 2**16
-"""The smallest number of rows for which a thread is worth its start."""
-
-
-def gather_rows(table: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
-    """Return the rows of these numbers: a part on each thread, as polars gathers a column on one thread."""
-    size = max(-(-len(rows) // pl.thread_pool_size()), _PART)
-    indices = (rows[start : start + size] for start in range(0, max(len(rows), 1), size))
-    parts = [table.lazy().select(_gathered(column, index) for column in table) for index in indices]
-    return pl.concat(pl.collect_all(parts, engine="in-memory"), rechunk=False)
-
-
-def _gathered(column: pl.Series, index: pl.Series) -> pl.Expr:
-    """Return the values of a column of a table at these indices."""
-    value = by_name(column.name)
-    if not (column.null_count() and column.dtype.is_numeric()):
-        return value.gather(index)
-    # This takes half as long as `gather` of a column with nulls.
-    has_value = value.is_not_null().cast(pl.UInt8).gather(index) == 1
-    return pl.when(has_value).then(value.fill_null(0).gather(index))

@@ -10,7 +10,7 @@ from functools import wraps
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 import polars as pl
 
@@ -79,23 +79,9 @@ class FrameKind(ABC, Generic[Frame]):
 class InMemory(FrameKind[Frame]):
     """A frame in memory: results are computed at once."""
 
-    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """Return a LazyFrame with these columns."""
-        return pl.DataFrame({str(item): self.column(item) for item in dict.fromkeys(items)}).lazy()
-
-    def column(self, name: Any) -> pl.Series:
-        """Return one column, which is read once."""
-        labels = [label for label in self.columns if str(label) == str(name)]
-        if len(labels) > 1:
-            named = " and ".join(dict.fromkeys(map(repr, labels)))
-            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
-        if str(name) not in self.as_read:
-            self.as_read[str(name)] = self.read_column(name)
-        return self.as_read[str(name)]
-
     @abstractmethod
-    def read_column(self, name: Any) -> pl.Series:
-        """Read one column."""
+    def column(self, name: Any) -> pl.Series:
+        """Return one column."""
 
     @abstractmethod
     def gather(self, columns: Sequence[Any], rows: pl.Series) -> Frame:
@@ -165,7 +151,7 @@ class PolarsFrame(InMemory[pl.DataFrame]):
         """Return the whole frame."""
         return self.frame.lazy()
 
-    def read_column(self, name: Any) -> pl.Series:
+    def column(self, name: Any) -> pl.Series:
         """Return one column."""
         return self.frame.get_column(str(name))
 
@@ -400,44 +386,16 @@ def refuse_no_rows(stream: Any) -> None:
         )
 
 
-class StreamAccess(NamedTuple):
-    """How to read some columns of the objects of a library that have a stream of Arrow."""
-
-    columns: Callable[[Any], Sequence[str]]
-    project: Callable[[Any, Sequence[str]], Any]
-    empty: Callable[[Any], Any]
-    """The same columns without rows."""
-    batches: Callable[[Any], Any]
-    """Batches of rows, one after the other."""
+def stream_columns(frame: Any) -> list[str] | None:
+    """Return the columns of a stream of which some can be read alone; None for all other objects."""
+    name = type(frame).__name__
+    return frame.schema.names if name == "RecordBatchReader" else frame.columns if name == "DuckDBPyRelation" else None
 
 
-def _project_relation(relation: Any, names: Sequence[str]) -> Any:
-    # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its column.
-    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
-
-
-def _project_batches(reader: Any, names: Sequence[str]) -> Any:
-    schema = reader.schema.empty_table().select(names).schema
-    return type(reader).from_batches(schema, (batch.select(names) for batch in reader))
-
-
-def _batches(stream: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.RecordBatchReader.from_stream(stream)
-
-
-_STREAMS: Mapping[str, StreamAccess] = {
-    "DuckDBPyRelation": StreamAccess(
-        lambda relation: relation.columns, _project_relation, lambda relation: relation.limit(0), _batches
-    ),
-    "RecordBatchReader": StreamAccess(
-        lambda reader: reader.schema.names, _project_batches, lambda reader: reader.schema.empty_table(), iter
-    ),
-}
-"""The streams by the name of their class."""
-
-
-def stream_of(frame: Any) -> StreamAccess | None:
-    """Return how to read some columns of a stream; None if it has to be read whole, and for all other objects."""
-    return _STREAMS.get(type(frame).__name__) if is_stream(frame) else None
+def project_stream(stream: Any, names: Sequence[str]) -> Any:
+    """Select columns of such a stream."""
+    if hasattr(stream, "project"):
+        # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its column.
+        return stream.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
+    schema = stream.schema.empty_table().select(names).schema
+    return type(stream).from_batches(schema, (batch.select(names) for batch in stream))

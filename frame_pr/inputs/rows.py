@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, cast
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing
 from frame_pr.frames.kinds import Frame, InMemory, engine_for, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
 from frame_pr.inputs.request import OTHER, Request
@@ -133,7 +133,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
             # Gathering takes most of the time, and less for narrow columns.
             column = columns.pop()
             column = column.shrink_dtype() if column.dtype.is_integer() else column
-            gathered.append(gather_rows(column.rechunk().to_frame(), number).to_series())
+            gathered.append(column.rechunk().gather(number))
         del number, column
         table = pl.LazyFrame(gathered).cast({cs.integer(): pl.Int64})
         del gathered

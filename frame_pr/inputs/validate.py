@@ -17,7 +17,7 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of, stream_of
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of, project_stream, stream_columns
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
@@ -99,13 +99,12 @@ def _computed(
 
 def _projected(frame: Any, request: Request) -> Any:
     """Select the columns that the call reads from a stream; return all other objects as they are."""
-    if (stream := stream_of(frame)) is None:
+    if (columns := stream_columns(frame)) is None:
         return frame
-    columns = list(stream.columns(frame))
     for argument, items in request.arguments.items():
         refuse_missing(items, columns, argument=argument)
     names = columns_read(columns, request)
-    return frame if names is None else stream.project(frame, names)
+    return frame if names is None else project_stream(frame, names)
 
 
 _NUMBERS = {*weights.COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name, expanded, needed
-from frame_pr.frames.kinds import StreamAccess, kind_of, refuse_no_rows, stream_of
+from frame_pr.frames.kinds import kind_of, project_stream, refuse_no_rows, stream_columns
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins
@@ -53,8 +53,6 @@ class DiskFrame(Distributed):
     progress: bool = False
     stream: Any = None
     """A stream of Arrow, which each call writes to a file first."""
-    access: StreamAccess | None = None
-    """How to read the stream; None for a frame."""
     expressions: Mapping[str, pl.Expr] = field(default_factory=dict)
     """Columns that a call adds to those of the frame."""
 
@@ -68,15 +66,16 @@ class DiskFrame(Distributed):
         """Return the parts of a polars frame or of a stream."""
         if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             return cls(frame, budget, partitions, directory, progress)
-        if (access := stream_of(frame)) is None:
+        if stream_columns(frame) is None:
             import pyarrow as pa
 
             return cls.of(pa.RecordBatchReader.from_stream(frame), budget, partitions, directory, progress)
-        return cls(pl.DataFrame(access.empty(frame)), budget, partitions, directory, progress, frame, access)
+        no_rows = frame.limit(0) if hasattr(frame, "limit") else frame.schema.empty_table()
+        return cls(pl.DataFrame(no_rows), budget, partitions, directory, progress, frame)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy or a pickle. A stream has none, because it is read once."""
-        if self.access is not None:
+        if self.stream is not None:
             raise TypeError(
                 f"partitioned of a {type(self.stream).__name__} cannot be copied or pickled, because a stream is read "
                 "once: give a LazyFrame, such as polars.scan_parquet(...)"
@@ -165,14 +164,14 @@ class DiskFrame(Distributed):
     @contextmanager
     def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
         """Yield these columns. Write a stream to files first, only the columns that it needs."""
-        if self.access is None:
+        if self.stream is None:
             yield self._select(self.frame, columns)
             return
         names = needed(self.frame, [self.expressions.get(column, by_name(column)) for column in columns])
-        batches = self.access.batches(self.access.project(self.stream, names))
+        selected = project_stream(self.stream, names)
         with part_folder(self.directory) as folder:
             file = folder / "rows.arrow"
-            if not _write_stream(batches, file, type(self.stream).__name__):
+            if not _write_stream(selected, file, type(self.stream).__name__):
                 refuse_no_rows(self.stream)
             yield self._select(pl.scan_ipc(file), columns)
 
@@ -202,12 +201,13 @@ class DiskFrame(Distributed):
         return replace(self, expressions=columns), with_names(request, names)
 
 
-def _write_stream(batches: Any, file: Path, kind: str) -> int:
+def _write_stream(stream: Any, file: Path, kind: str) -> int:
     """Write the batches of a stream of this kind to a file, and return the number of rows."""
     import pyarrow as pa
 
     rows = 0
     try:
+        batches = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
         # The caller's thread reads them: a connection of SQLite belongs to one thread.
         with pa.ipc.new_file(file, batches.schema) as target:
             for batch in batches:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import gather_rows
 from frame_pr.frames.kinds import engine_for
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
@@ -155,7 +154,7 @@ def in_order(rows: PackedRows, *, with_places: bool = False) -> PackedRows:
     numbers = (pl.col("key") & (room - 1)).cast(pl.Int64).alias(others[0] if inside else "row")
     ranked = keys.select((pl.col("key") // room).cast(table.schema["key"]), numbers).collect(engine=engine)
     if not inside:
-        gathered = gather_rows(table.select(others).rechunk(), ranked.get_column("row")) if others else pl.DataFrame()
+        gathered = table.select(others).rechunk()[ranked.get_column("row")] if others else pl.DataFrame()
         ranked = (ranked if with_places else ranked.drop("row")).hstack(gathered)
     return rows._replace(table=ranked)
 
