@@ -230,20 +230,23 @@ def fixed_groups_interval(name, groups, confidence):
     return value, share_interval(value, error, sum(df for _, _, df in parts), confidence), error
 
 
-def cluster_interval(name, rows, clusters, confidence):
-    """Of one group, of whose rows clusters were drawn."""
-    value, n = value_of(name, rows), len(set(clusters))
-    if value is None or n < 2:
+def cluster_interval(name, groups, confidence):
+    """Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn."""
+    values = [value_of(name, rows) for rows, _ in groups]
+    defined = [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
+    sums = {cluster: Fraction(0) for _, clusters in groups for cluster in clusters}
+    n, value = len(sums), sum(value for _, value in defined) / len(defined) if defined else None
+    if value is None or n < 2 or any(len({*clusters}) < 2 for (_, clusters), _ in defined):
         return value, None, None
-    sums = dict.fromkeys(clusters, Fraction(0))
-    for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
-        sums[cluster] += d
+    for (rows, clusters), _ in defined:
+        for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
+            sums[cluster] += d / len(defined)
     error = sqrt(Fraction(n, n - 1) * sum(d * d for d in sums.values()))
-    if name in VALUES:
-        kinds = [{c for (t, _), c in zip(rows, clusters, strict=True) if bool(t) == side} for side in (True, False)]
-    else:
-        kinds = [{c for (_, whole), c in zip(cells_of(name, rows), clusters, strict=True) if whole}]
-    return value, share_interval(value, error, n - 1, confidence, min(map(len, kinds)) or None), error
+    sides = [[t for t, _ in rows] if name in VALUES else [w for _, w in cells_of(name, rows)] for rows, _ in groups]
+    labelled = [(bool(t), c) for of, (_, cs) in zip(sides, groups, strict=True) for t, c in zip(of, cs, strict=True)]
+    kinds = [{cluster for t, cluster in labelled if t == side} for side in (True, False)]
+    sources = min(map(len, kinds)) if name in VALUES else len(kinds[0])
+    return value, share_interval(value, error, n - 1, confidence, sources or None), error
 
 
 def wilson_interval(part, whole, confidence):
@@ -453,17 +456,23 @@ def interval_differences(seed):
     threshold = draw.choice([0, 1, 2, 5, 120])
     metrics = [f"{figure}@threshold={threshold}" for figure in SHARES]
     call = {"by": "q", "confidence": confidence, "details": True, **options}
-    users = read(fp.intervals(given, [*names, *metrics], "t", score, cluster="user", **call))
+    call_of_users = call | {"metrics": [*names, *metrics], "truth": "t", "score": score, "cluster": "user"}
+    users, users_of_all = (read(fp.intervals(given, **call_of_users, **more)) for more in ({}, {"mean_over": "q"}))
     shares = read(fp.intervals(given, metrics, "t", score, **call))
     for system in systems:
         of_system = [
-            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (users, shares)
+            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True))
+            for t in (users, shares, users_of_all)
         ]
+        all_groups = [(groups[system][q], [r["user"] for r in data if r["q"] == q]) for q in present]
+        for name in [*names, *metrics]:
+            row = of_system[2].filter(metric=name).row(0, named=True)
+            compare(("clusters of groups", system, name), row, cluster_interval(name, all_groups, confidence))
         for q in present:
             rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
             for name in [*names, *metrics]:
                 row = of_system[0].filter(q=q, metric=name).row(0, named=True)
-                compare(("clusters", system, q, name), row, cluster_interval(name, rows, clusters, confidence))
+                compare(("clusters", system, q, name), row, cluster_interval(name, [(rows, clusters)], confidence))
             for name in metrics:
                 row = of_system[1].filter(q=q, metric=name).row(0, named=True)
                 compare(("proportion", system, q, name), row, proportion_interval(name, rows, confidence))

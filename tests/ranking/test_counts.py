@@ -17,7 +17,7 @@ WHOLE += ["roc_auc", "max_f1", "max_f0.3", "max_f2", "max_informedness", "min_co
 WHOLE += ["threshold@max_f1", "threshold@max_informedness", "threshold@min_cost3", "prevalence", "rows", "positives"]
 FIGURES = ["tp", "fp", "fn", "tn", "k", "precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy"]
 FIGURES += ["f1", "f0.1", "f10", "mcc", "informedness", "markedness", "kappa"]
-CUTS = ["1%", "30%", "100%", "recall=0.4", "precision=0.5", "fpr=0.3", "threshold=2"]
+CUTS = ["1%", "30%", "100%", "recall=0.4", "recall=0.333333333333", "precision=0.5", "fpr=0.3", "threshold=2"]
 AT_CUTS = [f"{figure}@{cut}" for cut in CUTS for figure in FIGURES]
 AT_CUTS += ["average_precision@30%", "average_precision@70%/positives", "average_precision@70%/hits", "r_precision"]
 AT_CUTS += ["interpolated_precision@recall=0.6", "threshold@recall=0.4", "threshold@fpr=0.3", "threshold@precision=0.5"]
