@@ -141,7 +141,8 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the float 0.3.
     whole_numbers = table.collect_schema()["tp"].is_integer()
     table = table.with_columns(pl.col("tp", "positives").cast(pl.Int128 if whole_numbers else pl.Float64))
-    area = pl.col("precision") * pl.col("recall_step")
+    # In units in which a level is as wide as the number of positives, so that widths are integers.
+    area = pl.col("precision") * (pl.col("hits").cast(pl.Float64) * last)
     steps = table.filter("retrieved", pl.col("recall_step") > 0)
     steps = steps.with_columns(end=pl.col("tp") * last, area=area.cum_sum().over("group"))
     whole_area = area.filter("retrieved").sum()
@@ -157,8 +158,7 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     )
     if interpolated:
         return grid.select("group", "level", value=pl.col("interpolated_precision").fill_null(0.0))
-    behind = (pl.col("end") - level * positives).cast(pl.Float64) / positives.cast(pl.Float64) / last
+    behind = (pl.col("end") - level * positives).cast(pl.Float64)
     reached = (pl.col("area") - pl.col("precision") * behind).fill_null(pl.col("whole_area"))
-    # The area between two levels, divided by their distance.
-    height = (reached - reached.shift(1)) * last
+    height = (reached - reached.shift(1)) / positives.cast(pl.Float64)
     return grid.select("group", "level", value=height.clip(0.0, 1.0)).filter(level > 0)

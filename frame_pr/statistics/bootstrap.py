@@ -113,13 +113,13 @@ def replicates_of(
         drawn = [sampler.draw(replicate) for replicate in range(first, min(first + at_once, draws.repeats))]
         counts = np.concatenate([of_units[unit_of_cell] for of_units in drawn])
         counts = counts * np.tile(cells["count"].to_numpy(), len(drawn)) if "cluster" in apart else counts
+        key = ranked.key.in_later_group(pl.col("later")) if at_once > 1 else pl.col("key")
         table = _drawn(numbers, counts, groups).select(
-            pl.exclude("key", "drawn", "later") * pl.col("drawn"),
-            key=ranked.key.in_later_group(pl.col("later")) if at_once > 1 else "key",
-            count="drawn",
+            key, pl.exclude("key", "count", "later") * pl.col("count"), "count"
         )
-        frame = _drawn(cells, counts, groups) if plan.ideals else cells.lazy().with_columns(drawn=0, later=0)
-        frame = frame.with_columns(count="drawn", group=pl.col("group") + pl.col("later"))
+        frame = rows.frame
+        if plan.ideals:
+            frame = _drawn(cells.drop("count"), counts, groups).with_columns(group=pl.col("group") + pl.col("later"))
         replicates = replace(rows, frame=frame, height=len(counts))
         sums = aggregate(replicates, plan, ranked._replace(table=table.collect()))
         group, metrics = pl.col("group"), pl.exclude("group", "replicate", "kept")
@@ -131,69 +131,56 @@ def replicates_of(
 
 
 def _drawn(table: pl.DataFrame, counts: Numbers, groups: int) -> pl.LazyFrame:
-    """Return a copy of the table for each replicate, with `drawn` and `later`, the number of groups before it.
+    """Return a copy of the table for each replicate, with `count` and `later`, the number of groups before it.
 
     Rows that are not drawn drop out.
     """
     copies = pl.concat([table] * (len(counts) // table.height), rechunk=True).lazy()
     later = pl.int_range(pl.len(), dtype=pl.Int64) // table.height * groups
-    return copies.with_columns(pl.Series("drawn", counts, dtype=pl.Int64), later=later).filter(pl.col("drawn") > 0)
+    return copies.with_columns(pl.Series("count", counts, dtype=pl.Int64), later=later).filter(pl.col("count") > 0)
 
 
-def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Numbers]:
+def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]:
     """Return the units for `Sampler`, and the unit of each cell."""
-    if "cluster" in cells.columns:
-        units = cells.select("kept", "cluster").unique().sort("kept", "cluster").with_row_index("unit")
-        joined = cells.join(units, on=["kept", "cluster"], maintain_order="left")
-        return units.select("kept", stratum="kept", n=1), joined["unit"].cast(pl.Int64).to_numpy()
-    label = pl.col("truth").cast(pl.Int64) if stratified else 0
-    units = cells.with_row_index("cell").select("cell", "kept", stratum=2 * pl.col("group") + label, n="count")
-    units = units.sort("stratum", maintain_order=True)
-    places = units.with_row_index("unit").sort("cell")["unit"]
-    return units.drop("cell"), places.cast(pl.Int64).to_numpy()
+    if "cluster" not in cells.columns:
+        label = pl.col("truth").cast(pl.Int64) if stratified else 0
+        return cells.select("kept", stratum=2 * pl.col("group") + label, n="count"), slice(None)
+    units = cells.select("kept", "cluster").unique().sort("kept", "cluster").with_row_index("unit")
+    joined = cells.join(units, on=["kept", "cluster"], maintain_order="left")
+    return units.select("kept", stratum="kept", n=1), joined["unit"].to_numpy()
 
 
 class Sampler:
     """Draws units with replacement: how often each unit is drawn in a replicate.
 
-    `units` are sorted by `stratum`. A unit stands for `n` rows or clusters, and each replicate draws as many of them
-    from a stratum as the stratum has. The strata with the same `kept` are drawn independently of each other. The draws
-    of a stratum depend only on the seed, on the replicate and on the strata before it with the same `kept`.
+    A unit stands for `n` rows or clusters, and each replicate draws as many of them from a `stratum` as the stratum
+    has. The strata with the same `kept` are drawn independently of each other. The draws of a stratum depend only on
+    the seed, on the replicate and on the strata before it with the same `kept`.
     """
 
     def __init__(self, units: pl.DataFrame, seed: int) -> None:
-        self.seed, self.sizes = seed, units["n"].to_numpy()
-        units = units.with_row_index("unit").with_columns(rows=pl.col("n").sum().over("stratum"))
-        many = pl.col("rows") > _ROWS_PER_UNIT * pl.len().over("stratum") + _ROWS_PER_STRATUM
-        few = units.filter(~many)
-        single = (
-            few[np.repeat(np.arange(len(few)), few["n"])]
-            .with_row_index("row")
-            .select(
-                "unit",
-                place=pl.int_range(pl.len(), dtype=pl.Int64).over("kept"),
-                first=pl.col("row").first().over("stratum").cast(pl.Int64),
-                rows=pl.col("rows").cast(pl.Float64),
-            )
-        )
-        self.unit, self.place, self.first, self.rows = (column.to_numpy() for column in single.get_columns())
+        self.seed, self.units = seed, len(units)
+        units = units.with_row_index("unit").sort("stratum", maintain_order=True)
+        units = units.with_columns(rows=pl.col("n").sum().over("stratum"))
+        is_bulk = pl.col("rows") > _ROWS_PER_UNIT * pl.len().over("stratum") + _ROWS_PER_STRATUM
+        few, bulk = units.filter(~is_bulk), units.filter(is_bulk)
+        single = few[np.repeat(np.arange(len(few)), few["n"])].with_row_index("row")
+        first, place = pl.col("row").first().over("stratum"), pl.int_range(pl.len()).over("kept")
+        single = single.select("unit", pl.col("rows").cast(pl.Float64), first=first.cast(pl.Int64), place=place)
+        self.unit, self.rows, self.first, self.place = (column.to_numpy() for column in single.get_columns())
         self.most = int(self.place.max(initial=-1)) + 1
-        bulk = (
-            units.filter(many)
-            .group_by("stratum", maintain_order=True)
-            .agg(pl.col("kept", "rows").first(), first=pl.col("unit").first(), end=pl.col("unit").last() + 1)
-        )
-        stream = pl.int_range(1, pl.len() + 1).over("kept")
-        self.bulk = bulk.select("first", "end", "rows", stream).rows()
+        bulk = bulk.group_by("stratum", maintain_order=True).agg("unit", "n", pl.col("kept", "rows").first())
+        strata = bulk.select("unit", "n", "rows", pl.int_range(1, pl.len() + 1).over("kept")).rows()
+        self.bulk = [(np.array(unit), np.array(n) / rows, rows, stream) for unit, n, rows, stream in strata]
 
     def draw(self, replicate: int) -> Numbers:
         """Return the counts of the units."""
         places = np.random.default_rng([self.seed, replicate]).random(self.most)[self.place]
         drawn = self.first + (places * self.rows).astype(np.int64)
-        counts: Numbers = np.bincount(self.unit[drawn], minlength=len(self.sizes))
-        for first, end, rows, stream in self.bulk:
+        counts: Numbers = np.bincount(self.unit[drawn], minlength=self.units)
+        for units, shares, rows, stream in self.bulk:
             generator = np.random.default_rng([self.seed, replicate, stream])
-            counts[first:end] = generator.multinomial(rows, self.sizes[first:end] / rows)
+            counts[units] = generator.multinomial(rows, shares)
         return counts
 
 
@@ -210,12 +197,10 @@ def bias_corrected(replicates: Array, point: Array, df: Array, alpha: float) -> 
     with np.errstate(all="ignore"):
         # A difference of the size of rounding errors is none.
         noise = ROUNDING * np.where(finite, abs(replicates), 0).max(axis=0)
-        below = (ordered < point - noise).sum(axis=0)
-        share = (below + n - (ordered > point + noise).sum(axis=0)) / 2 / n
+        below, above = ((ordered < point - noise).sum(axis=0), (ordered > point + noise).sum(axis=0))
+        share, repeats = (below + n - above) / 2 / n, len(replicates)
         # If the value of the sample is the smallest or the largest, the share below it does not measure bias.
-        last = np.take_along_axis(ordered, np.maximum(n - 1, 0)[None], axis=0)[0]
-        inside = (ordered[0] < point - noise) & (last > point + noise)
-        repeats = len(replicates)
+        inside = (below > 0) & (above > 0)
         z0 = np.where(inside, special.ndtri((2 * repeats * share + 1) / (2 * repeats + 2)), 0.0)
         mean = np.where(finite, replicates, 0).sum(axis=0) / n
         error = np.sqrt((np.where(finite, replicates - mean, 0) ** 2).sum(axis=0) / (n - 1))

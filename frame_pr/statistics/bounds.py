@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-NEEDS_SCIPY = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
-try:
-    import numpy as np
-    import numpy.typing as npt
-except ImportError:
-    raise ImportError(NEEDS_SCIPY) from None
+from frame_pr.statistics import NEEDS_SCIPY
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Bounds: TypeAlias = tuple[Array, Array]
@@ -74,12 +71,6 @@ def t_quantile(alpha: float | Array, df: Array) -> Array:
     return quantile
 
 
-def t_p_value(t: Array, df: Array) -> Array:
-    """Return the probability of a |t| at least as large. Infinite degrees of freedom give the normal distribution."""
-    p: Array = 2 * scipy_special().stdtr(df, -abs(t))
-    return p
-
-
 def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Array, Array, Array]:
     """Return the bounds `d -+ t e` and the p-value of Student's t.
 
@@ -88,7 +79,9 @@ def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Ar
     exact = (difference == 0) & (error == 0)
     error = np.where(error > 0, error, np.nan)
     reach = np.where(exact, 0.0, t_quantile(alpha, df) * error)
-    return difference - reach, difference + reach, np.where(exact, 1.0, t_p_value(difference / error, df))
+    # Infinite degrees of freedom give the normal distribution.
+    p = 2 * scipy_special().stdtr(df, -abs(difference / error))
+    return difference - reach, difference + reach, np.where(exact, 1.0, p)
 
 
 def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
