@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import frame_pr as fp
-from frame_pr.inputs import values
 
 COUNTS = ["k", "tp", "fp", "fn", "tn"]
 FRAUD = ["fraud", "ok", "fraud", "ok"]
@@ -129,23 +128,6 @@ def test_a_label_that_the_truth_does_not_have(truth, positive):
 def test_a_label_of_another_type_that_is_the_same(truth, positive):
     # The first of two, and ranked second.
     assert fp.average_precision(pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive).item() == 0.5
-
-
-def test_what_a_part_can_know_of_a_label():
-    # By the type alone, as a part of a frame has no more to go by.
-    assert values.declares(pl.Boolean())
-    assert values.declares(pl.Enum(["a"]))
-    assert not any(map(values.declares, (pl.String(), pl.Categorical(), pl.Int64())))
-    with pytest.raises(ValueError, match="column 'y' has no 'c', its type has 'a', 'b'"):
-        values.label_of("y", pl.Enum(["a", "b"]), "c")
-    with pytest.raises(TypeError, match="cannot be a value of column 'y', which is Int64"):
-        values.is_positive("y", "y", pl.Int64(), "a")
-    assert pl.DataFrame({"*": ["a", "b"], "x": ["b", "a"]}).select(
-        values.is_positive("*", "*", pl.String(), "a")
-    ).rows() == [
-        (True,),
-        (False,),
-    ]
 
 
 def test_a_text_is_no_label_of_booleans_to_an_expression():
