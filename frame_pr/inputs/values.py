@@ -98,11 +98,6 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
     )
 
 
-def declares(dtype: pl.DataType) -> bool:
-    """Return whether a dtype declares its labels, so that a label that `label_of` accepts need not occur."""
-    return dtype in (pl.Boolean, pl.Enum)
-
-
 def is_positive(
     column: str,
     name: str,
@@ -203,7 +198,8 @@ def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
 
     `labels`: the truths, or each of them once.
     """
-    if declares(labels.dtype) or _holds(labels, positive):
+    # These dtypes declare their labels, so a label that `label_of` accepts need not occur.
+    if labels.dtype in (pl.Boolean, pl.Enum) or _holds(labels, positive):
         return
     possible = _possible_labels(labels)
     if len(possible) and not _holds(possible, positive):
