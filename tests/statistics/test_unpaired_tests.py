@@ -166,10 +166,9 @@ def test_several_scores():
     assert renamed["difference"].tolist() == both["difference"].to_list()
 
 
-@pytest.mark.slow
 def test_clusters_in_both_groups():
     # Two systems over the same rows, below each other: groups of the same users, whose errors are paired.
-    data = scored(rows=2000).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=2000))
+    data = scored(rows=400).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=400))
     paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user", details=True)
     rows = data.select("user", "t", s="s", system=pl.lit("0"))
     below = pl.concat([rows, data.select("user", "t", s="other", system=pl.lit("1"))])
@@ -178,6 +177,14 @@ def test_clusters_in_both_groups():
     assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(map(near, unpaired["standard_error"]))
     alone = fp.compare(below, [AP, AUC], "t", "s", between="system", details=True)
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
+    sides = [fp.intervals(data, [AP, AUC], "t", score, cluster="user", details=True) for score in ("s", "other")]
+    for row, a, b in zip(unpaired.to_dicts(), *(side.to_dicts() for side in sides), strict=True):
+        errors = a["standard_error"], b["standard_error"]
+        correlation = (errors[0] ** 2 + errors[1] ** 2 - row["standard_error"] ** 2) / 2 / errors[0] / errors[1]
+        for bound, x, y in (("low", "high", "low"), ("high", "low", "high")):
+            of_a, of_b = abs(a[x] - a["value"]), abs(b[y] - b["value"])
+            reach = (of_a**2 + of_b**2 - 2 * correlation * of_a * of_b) ** 0.5
+            assert abs(row[bound] - row["difference"]) == near(reach)
 
 
 def test_means_that_do_not_vary():
