@@ -57,6 +57,20 @@ def test_bounds_are_bias_corrected_quantiles():
     assert bounds(1000.0) == [pytest.approx(25, abs=0.1), 1000.0]
 
 
+@pytest.mark.parametrize("value", [0.5, 2.0, 2.5, 4.0, 9.0])
+def test_bounds_of_few_replicates(value):
+    replicates, df = [4.0, 1.0, float("nan"), 2.0, 2.0, 7.0, 3.0, 5.0], 3
+    error, (low, high) = bias_corrected(np.array(replicates)[:, None], np.array([value]), np.array([df]), 0.1)
+    finite = sorted(number for number in replicates if number == number)
+    assert error.item() == near(np.std(finite, ddof=1))
+    share = sum((number < value) + (number == value) / 2 for number in finite) / len(finite)
+    is_inside = finite[0] < value < finite[-1]
+    z0 = stats.norm.ppf((share * len(replicates) + 0.5) / (len(replicates) + 1)) if is_inside else 0
+    shares = [stats.norm.cdf(2 * z0 + side * stats.t.ppf(0.95, df)) for side in (-1, 1)]
+    bounds = [np.quantile(finite, share) for share in shares]
+    assert (low.item(), high.item()) == (near(min(value, bounds[0])), near(max(value, bounds[1])))
+
+
 def test_an_interval_depends_on_the_seed_and_on_no_other_metric_group_or_batch():
     # A large group, so that other groups are drawn in several batches.
     data = pl.concat([sample(100), sample(30_000).with_columns(q=pl.lit(9, dtype=pl.Int64))])
@@ -70,7 +84,6 @@ def test_an_interval_depends_on_the_seed_and_on_no_other_metric_group_or_batch()
     assert (other_seed["low"] != together["low"]).any()
 
 
-@pytest.mark.slow
 def test_standard_errors_are_about_those_of_the_closed_forms():
     data, names = sample(3000, groups=4, seed=2), ["average_precision", "roc_auc", "recall@threshold=0.5"]
     for given in (
@@ -86,7 +99,6 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
 
 
-@pytest.mark.slow
 def test_options_without_a_closed_form():
     data = sample(400, groups=1)
     given = {"method": "bootstrap", "repeats": 300}
