@@ -208,7 +208,6 @@ def full_results():
     return [call(GOOD, function, by="query", **given) for function, given in CALLS]
 
 
-@pytest.mark.slow
 def test_an_empty_frame_gives_an_empty_result():
     empty = GOOD.clear()
     for (function, given), name, full in zip(CALLS, CALL_IDS, full_results(), strict=True):

@@ -133,7 +133,6 @@ BEST += [f"{head}max_{name}" for head in ("", "threshold@") for name in ("precis
 RATIOS = ["0.2", "0.5", "1", "3", "10"]
 
 
-@pytest.mark.slow
 @given(BOTH_CLASSES, st.sampled_from(["max_informedness", *(f"min_cost{ratio}" for ratio in RATIOS)]))
 def test_the_threshold_gives_the_value(data, name):
     at = values(data, [name, f"threshold@{name}"])

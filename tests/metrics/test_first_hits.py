@@ -74,7 +74,6 @@ def test_what_is_never_found():
     assert call(data, "evaluate", undefined=-1.0, **given).row(1) == (2, -1.0, -1.0)
 
 
-@pytest.mark.slow
 @given(WITH_A_HIT, st.integers(0, 3))
 def test_the_reciprocal_rank_is_a_sum_of_successes(data, more):
     # 1/r is the sum of 1/(k (k+1)) over k from r to M - 1, and 1/M.

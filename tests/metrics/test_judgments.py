@@ -82,7 +82,6 @@ def test_judged_where_all_or_none_is():
     assert_known(missed, "judged@2", 1 / 2, unscored="unretrieved")
 
 
-@pytest.mark.slow
 @given(BOTH_CLASSES)
 def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
     found, positives = values(data, ["bpref", "roc_auc"]), data["relevant"].sum()

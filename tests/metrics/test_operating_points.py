@@ -178,7 +178,6 @@ def test_one_block_of_all_rows_is_no_better_than_chance(positives, rows):
     assert result.item() == 0
 
 
-@pytest.mark.slow
 @given(RANKINGS, st.integers(1, 20), st.integers(0, 20))
 def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
     precision, fpr = least / 20, most / 20

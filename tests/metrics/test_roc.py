@@ -186,7 +186,6 @@ def test_weights_up_to_a_rate():
 PARTS = ["roc_auc@fpr=0.1", "roc_auc@fpr=0.37", "roc_auc@fpr=0.9"]
 
 
-@pytest.mark.slow
 @given(BOTH_CLASSES)
 def test_scores_the_other_way_round(data):
     found = values(data, ["roc_auc", "roc_auc@fpr=1"])
@@ -196,7 +195,6 @@ def test_scores_the_other_way_round(data):
     assert values(data, ["roc_auc"], ascending=True)["roc_auc"] == near(1 - found["roc_auc"])
 
 
-@pytest.mark.slow
 @given(BOTH_CLASSES, st.sampled_from([1, 3, 0.25]), st.sampled_from([1, 7, 0.1]))
 def test_weights_of_classes_change_nothing(data, of_hits, of_misses):
     names = ["roc_auc", *PARTS]

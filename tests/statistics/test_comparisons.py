@@ -73,7 +73,6 @@ def test_all_flips_of_as_many_differences_as_are_enumerated_in_parts():
     assert compared(*differences, test="permutation")["p_value"] == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [21])
 def test_drawn_flips_are_near_those_of_scipy(n):
     differences = np.random.default_rng(n).normal(0.15, 0.5, n).round(3)

@@ -229,7 +229,6 @@ def test_no_rows(baseline):
     assert result.schema == compared(scored(), baseline=1).schema
 
 
-@pytest.mark.slow
 def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
     data = scored()
     for names in (["young", "mid", "old"], [3, 1, 2]):
