@@ -50,10 +50,6 @@ class Estimates(NamedTuple):
         """Read the columns of a table; null becomes NaN."""
         return Estimates(*(array_of(table, prefix + name) for name in Estimates._fields))
 
-    def where(self, mask: npt.NDArray[np.bool_]) -> Estimates:
-        """Return the rows at which a mask is true."""
-        return Estimates(*(column[mask] for column in self))
-
 
 def array_of(table: pl.DataFrame, name: str) -> Array:
     """Return a column as floats; null becomes NaN."""
@@ -171,12 +167,12 @@ def bounds_of(kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, al
 
     `metric`: the place in `kinds` of each value.
     """
-    low, high = (np.full(len(estimates.value), np.nan) for _ in range(2))
-    alpha = np.broadcast_to(alpha, len(low))
+    low = high = np.full(len(estimates.value), np.nan)
     with np.errstate(all="ignore"):
         for kind in set(kinds):
-            at = np.isin(metric, [place for place, name in enumerate(kinds) if name == kind])
-            low[at], high[at] = BOUNDS[kind](estimates.where(at), alpha[at])
+            is_kind = np.isin(metric, [place for place, name in enumerate(kinds) if name == kind])
+            of_kind = BOUNDS[kind](estimates, alpha)
+            low, high = np.where(is_kind, of_kind[0], low), np.where(is_kind, of_kind[1], high)
     defined = estimates.units > 1
     # Bounds enclose the value, also if rounding puts a close bound on the wrong side.
     low, high = np.minimum(estimates.value, low), np.maximum(estimates.value, high)

@@ -193,9 +193,16 @@ def intervals(
         )
     by = by if has_values else keys_of_means(by, mean_over)
     source: OutputFrame[Frame] | UnitValues[Frame]
-    if unit == "rows":
-        assert truth is not None
-        assert score is not None
+    keys: Mapping[str, str]
+    if unit == "groups" or truth is None or score is None:
+        source = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
+        if has_values:
+            validate_shares(source)
+        names = [] if mean_over is None else keys_left(source.keys, mean_over)
+        keys, labels = {key: f"key{i}" for i, key in enumerate(names)}, [*source.metrics]
+        kinds: list[BoundsName] = ["share" if name in source.shares else "number" for name in labels]
+        table = with_bounds(mean_estimates(source, names), kinds, confidence)
+    else:
         named = metrics_named(metrics, truth, score)
         request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
@@ -205,14 +212,6 @@ def intervals(
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
-    else:
-        source = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
-        if has_values:
-            validate_shares(source)
-        names = [] if mean_over is None else keys_left(source.keys, mean_over)
-        keys, labels = {key: f"key{i}" for i, key in enumerate(names)}, [*source.metrics]
-        kinds: list[BoundsName] = ["share" if name in source.shares else "number" for name in labels]
-        table = with_bounds(mean_estimates(source, names), kinds, confidence)
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)
     return give_sorted(table, keys, source, "m", columns)

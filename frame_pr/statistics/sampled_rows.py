@@ -25,15 +25,15 @@ from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName
 from frame_pr.statistics.unit_values import means_over
 
-_NEGATIVES = BLOCKS.rows - BLOCKS.positives
 _BLOCKS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
 
 
 class Influence(NamedTuple):
-    """The influence D of a row on a metric: the derivative of the metric by the weight of the row.
+    """The influence D of a positive and of a negative row on a metric of the whole ranking.
 
-    D is a formula of the block of the row, and of the value, the positives and the rows of its group. The D of all rows
-    sum to 0, and the sum of their squares is about the variance of the metric.
+    D is the derivative of the metric by the weight of the row. It is a formula of the block of the row, and of the
+    `value`, the `positives` and the `rows` of its group. The D of all rows sum to 0, and the sum of their squares is
+    about the variance of the metric. The df is one less than the smaller number of the two labels.
     """
 
     positive: pl.Expr
@@ -42,7 +42,7 @@ class Influence(NamedTuple):
     """Whether the D of the positives sum to 0, and those of the negatives too."""
 
 
-def _average_precision(value: pl.Expr) -> Influence:
+def _average_precision() -> Influence:
     """Return the influence on average precision. A positive that is not retrieved has D = -A / P.
 
     More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
@@ -50,26 +50,27 @@ def _average_precision(value: pl.Expr) -> Influence:
     """
     lacking = (BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")).fill_null(-1.0)
     # Relative to 1 - A, which for good rankings is as small as the other terms.
-    return Influence((lacking + (1 - value)) / BLOCKS.positives, -pl.col("later_hits") / BLOCKS.positives)
+    return Influence((lacking + (1 - pl.col("value"))) / BLOCKS.positives, -pl.col("later_hits") / BLOCKS.positives)
 
 
-def _roc_auc(value: pl.Expr) -> Influence:
+def _roc_auc() -> Influence:
     """Return the influence on ROC AUC. The variance is that of DeLong, DeLong and Clarke-Pearson (1988).
 
     A positive depends on the share of negatives above it, a negative on that of positives below it. Rows that are not
     retrieved are the last block.
     """
-    tp, k = BLOCKS.tp.fill_null(BLOCKS.positives), BLOCKS.k.fill_null(BLOCKS.rows)
-    of_hit = (k - tp - (BLOCKS.size - BLOCKS.hits) / 2) / _NEGATIVES
+    tp, k, negatives = (
+        BLOCKS.tp.fill_null(BLOCKS.positives),
+        BLOCKS.k.fill_null(BLOCKS.rows),
+        BLOCKS.rows - BLOCKS.positives,
+    )
+    of_hit = (k - tp - (BLOCKS.size - BLOCKS.hits) / 2) / negatives
     of_miss = 1 - (tp - BLOCKS.hits / 2) / BLOCKS.positives
-    return Influence((1 - value - of_hit) / BLOCKS.positives, (1 - value - of_miss) / _NEGATIVES, by_class=True)
+    lacks = 1 - pl.col("value")
+    return Influence((lacks - of_hit) / BLOCKS.positives, (lacks - of_miss) / negatives, by_class=True)
 
 
-INFLUENCES: Mapping[str, Callable[[pl.Expr], Influence]] = {
-    "average_precision": _average_precision,
-    "roc_auc": _roc_auc,
-}
-"""The influences on metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
+INFLUENCES: Mapping[str, Influence] = {"average_precision": _average_precision(), "roc_auc": _roc_auc()}
 
 
 class RowMetric(NamedTuple):
@@ -254,7 +255,7 @@ def row_metric(name: str) -> RowMetric | None:
     row_share = RATES[head].row_share if head in RATES else None
     if row_share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
         return RowMetric(name, None, row_share, cutoff)
-    return RowMetric(name, INFLUENCES[name](pl.col("value"))) if name in INFLUENCES else None
+    return RowMetric(name, INFLUENCES[name]) if name in INFLUENCES else None
 
 
 def of_rows(name: str) -> RowMetric:

@@ -57,16 +57,14 @@ def unit_values_of(
     `system`: whether a frame of metrics must have a column that names the system.
     """
     if truth is None or score is None:
-        return _read_metrics(
-            frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system
-        )
+        others = {"positive": positive, "undefined": undefined, **policies}
+        return _read_metrics(frame, metrics, by, others, system=system)
     named = metrics_named(metrics, truth, score)
     request = request_for(named.values(), request_of(truth, score, by, positive, policies), averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
-    table = output.restore(
-        values(rows, named, undefined).with_columns(by_name(name).cast(pl.Float64) for name in named)
-    )
+    table = values(rows, named, undefined).with_columns(by_name(name).cast(pl.Float64) for name in named)
     shares = [name for name, of in named.items() if _is_share(of)]
+    table = output.restore(table)
     return UnitValues(table, output.keys, list(named), output.systems, shares, output.give, output.kind)
 
 
@@ -189,8 +187,8 @@ def means_over(table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers
     value = pl.col("value")
     n, none = value.count().cast(pl.Int64), pl.lit(None, pl.Int64)
     drawn = {"error": value.std() / n.sqrt(), "df": n - 1, "sources": n, "units": n, "positives": none}
-    counts = {"groups": n, "undefined": value.null_count().cast(pl.Int64)}
-    means = table.group_by(keys).agg(value.mean(), **{**drawn, **counts, **numbers})
+    drawn |= {"groups": n, "undefined": value.null_count().cast(pl.Int64)}
+    means = table.group_by(keys).agg(value.mean(), **{**drawn, **numbers})
     if len(keys) > 1:
         return means
     every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
