@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import polars as pl
@@ -15,11 +16,11 @@ import polars.selectors as cs
 from frame_pr.frames.columns import refuse_existing, refuse_missing, refuse_repeats
 from frame_pr.frames.kinds import Backend, backend_class, find_kind
 from frame_pr.frames.messages import shown
-from frame_pr.functions.tallies import Bins
+from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, with_names
-from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_numbering, refuse_whole_group
+from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_number, refuse_whole_group
 
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
@@ -29,13 +30,12 @@ _SAMPLE = 1000  # Rows of each part in a sample.
 class Distributed(Backend[Any]):
     """A frame in parts. Subclasses move rows: they know nothing of metrics."""
 
-    @abstractmethod
     def __init__(self, frame: Any) -> None:
-        """Wrap a frame of the backend."""
+        self.frame = frame
 
-    @abstractmethod
     def columns(self) -> list[Any]:
         """Return the names of its columns."""
+        return list(self.frame.columns)
 
     @abstractmethod
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -84,11 +84,13 @@ class Distributed(Backend[Any]):
         """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
         query = self.query_of(request, {}, None)
         policies: Any = {**query.request.policies, "count": "count"}
-        tallies = replace(query, request=replace(query.request, policies=policies))
+        merged = replace(query, request=replace(query.request, policies=policies))
         # Edges are the same in all parts.
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
-        parts = self.map_parts(query.columns(), query.by, partial(query.of_equal_rows, bins=edges), shuffled=False)
-        return type(self)(parts).map_parts(tallies.columns(), query.by, partial(tallies.of_equal_rows, bins=number))
+        count = partial(tallied, request=query.request, bins=edges)
+        merge = partial(tallied, request=merged.request, bins=number)
+        parts = type(self)(self.map_parts(query.columns(), query.by, count, shuffled=False))
+        return parts.map_parts(merged.columns(), query.by, merge)
 
     def query_of(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         """Check the columns of a request, and bring frames of totals into memory."""
@@ -163,8 +165,9 @@ class Shuffled(Distributed):
         refuse_whole_group(query)
         results = []
         for system in query.systems():
-            number = range_numbering(system, self.collected(system.scores, _sample_rows), self.partitions())
-            with self.in_ranges(system.columns(), number) as over_ranges:
+            sample = self.collected(system.scores, _sample_rows).to_series()
+            number = range_number(system, sample, self.partitions())
+            with self.in_ranges(system.columns(), methodcaller("select", number)) as over_ranges:
                 if query.request.positive is not None:
                     query.refuse_label([over_ranges(system.labels_of)])
                 results.append(evaluate_ranges(system, self.empty(system.columns()), over_ranges))

@@ -43,13 +43,6 @@ class DaskFrame(Shuffled):
     name = "Dask DataFrame"
     in_memory = "its .compute()"
 
-    def __init__(self, frame: DataFrame) -> None:
-        self.frame = frame
-
-    def columns(self) -> list[Any]:
-        """Return the names of its columns."""
-        return list(self.frame.columns)
-
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return these columns without rows."""
         meta = self._select(columns)._meta

@@ -27,7 +27,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import OTHER, Distributed
 from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
-from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_whole_group
+from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
 
 _BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # The largest number of rows in a sample.
@@ -95,9 +95,8 @@ class DiskFrame(Distributed):
         frame, request = self._with_names(request)
         result = super(DiskFrame, frame).evaluate(request, named, means, undefined)
         systems = [str(score) for score in request.scores] if request.several else []
-        keys = [*map(str, request.keys), *(["system"] if systems else [])]
-        order = sorted_by([key for key in keys if key in result.columns], systems)
-        return result.sort(order) if order else result
+        keys = [key for key in (*map(str, request.keys), "system") if key in result.columns]
+        return result.sort(sorted_by(keys, systems)) if keys else result
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate rows with equal values. Columns of the request may be expressions."""
@@ -134,7 +133,7 @@ class DiskFrame(Distributed):
     ) -> pl.DataFrame:
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
-            rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
+            rows, width = _height(frame), int(frame.collect_schema().to_frame().clear(1).estimated_size())
             # Parts differ in size.
             fits = self.budget // (_BYTES_PER_ROW + width)
             most = math.ceil(1.5 * rows / self.partitions) if self.partitions else fits
@@ -231,18 +230,17 @@ def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folde
     refuse_whole_group(query)
     results = []
     for system in query.systems():
-        part, score = frame.select(map(by_name, system.columns())), system.scores[0]
+        part = frame.select(map(by_name, system.columns()))
         sample = part.with_row_index(_ROW).filter(pl.col(_ROW) % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
         sampled = sample.drop(_ROW).collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
         unseen_share = sampled.filter(sampled.is_unique()).height / sampled.height
-        if unseen_share * rows <= most and (result := _by_equal_rows(system, part)) is not None:
+        if unseen_share * rows <= most and (result := system.of_counts(part)) is not None:
             results.append(result)
             continue
-        edges = range_edges(sampled[score], math.ceil(1.2 * rows / max(1, most)))
+        number = range_number(system, sampled[system.scores[0]], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
-            ranged = part.with_columns(range_of(score, edges, ascending=query.request.ascending))
-            parts = _write_parts(ranged, pl.col(RANGE), Path(below))
+            parts = _write_parts(part.with_columns(number), pl.col(RANGE), Path(below))
 
             def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
                 return pl.concat(in_part(function, part.collect()) for part in parts)
@@ -251,47 +249,23 @@ def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folde
     return query.joined(results)
 
 
-def _by_equal_rows(query: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
-    """Aggregate equal rows first, and compute one row per group; None if that is impossible."""
-    if (counting := query.counting()) is None:
-        return None
-    equal, count = list(map(by_name, query.columns())), str(counting.request.policies["count"])
-    table = part.group_by(equal).agg(pl.len().cast(pl.Int64).alias(count)).collect(engine="streaming")
-    try:
-        return counting.of_groups(table)
-    except ValueError:
-        return None  # Let the errors be about the rows themselves.
-
-
 def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write the rows with each value of `part` into a file, and return the frames that read the files."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
-    parts = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
-    sink(frame.with_columns(part.alias(_PART)), parts, folder)
-    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
-
-
-def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
-    """Write a frame to a file, or to several in a folder."""
+    target = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
     try:
-        frame.sink_ipc(target, compression="lz4", maintain_order=False)
+        frame.with_columns(part.alias(_PART)).sink_ipc(target, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
         # polars has the number of the error only in its text. 28: the disk is full, 27: a file is too large.
         if code := re.search(r"os error (\d+)\)", str(error)):
             text = f"no parts can be written ({first_line(error)}): directory= takes another one"
             raise OSError(int(code[1]), text, str(folder)) from None
         raise
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
 def _height(frame: pl.LazyFrame) -> int:
     return int(frame.select(pl.len()).collect(engine="streaming").item())
-
-
-def _width(dtype: pl.DataType) -> int:
-    """Estimate the bytes of a value of this dtype."""
-    if dtype.is_numeric() and not dtype.is_decimal():
-        return int(pl.Series([0], dtype=dtype).estimated_size())
-    return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
 
 
 @contextmanager
@@ -300,19 +274,14 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
 
     Its name has the number of the process, so that a user knows whose it is if a signal ends the process.
     """
-    temporary = TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True)
-    try:
-        with temporary as name:
+    with TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True) as name:
+        try:
             yield Path(name)
-    except BaseException:
-        _remove_again(temporary.name)
-        raise
-
-
-def _remove_again(folder: str) -> None:
-    """Remove a folder until it stays away: after an error, threads of polars may write to it for a moment."""
-    pauses = 0
-    while pauses < _QUIET_PAUSES:
-        pauses = 0 if os.path.isdir(folder) else pauses + 1
-        shutil.rmtree(folder, ignore_errors=True)
-        time.sleep(0.02)
+        except BaseException:
+            # Threads of polars may write to the folder for a moment: remove it until it stays away.
+            pauses = 0
+            while pauses < _QUIET_PAUSES:
+                shutil.rmtree(name, ignore_errors=True)
+                time.sleep(0.02)
+                pauses = 0 if os.path.isdir(name) else pauses + 1
+            raise

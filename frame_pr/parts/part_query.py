@@ -10,7 +10,6 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.functions.evaluation import append_metrics, evaluate_request
-from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.values import check_occurs, is_positive
 from frame_pr.metrics.means import Means
@@ -28,11 +27,6 @@ class PartQuery:
     named: Mapping[str, str]
     """New names of metrics, and the metrics."""
     undefined: float | None
-
-    @property
-    def names(self) -> list[str]:
-        """Return the metrics."""
-        return list(self.named.values())
 
     @property
     def by(self) -> list[str]:
@@ -59,14 +53,6 @@ class PartQuery:
             queries.append(replace(self, request=request))
         return queries
 
-    def counting(self) -> PartQuery | None:
-        """Return the query for aggregated rows, whose counts are one more column; None if rows have counts already."""
-        policies: Any = self.request.policies
-        if any(policies.get(name) is not None for name in ("count", "tie_break", "prevalence")):
-            return None
-        name = "count" + max(self.columns(), key=len)  # Longer than any name.
-        return replace(self, request=replace(self.request, policies=policies | {"count": name}))
-
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """Combine the results of the systems."""
         if not self.request.several:
@@ -79,14 +65,24 @@ class PartQuery:
         """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
         return evaluate_request(part, self.request, self.named, means, self.undefined, all_groups=all_groups)
 
+    def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
+        """Aggregate equal rows of the part first, and compute one row per group; None if that is impossible."""
+        policies: Any = self.request.policies
+        if any(policies.get(name) is not None for name in ("count", "tie_break", "prevalence")):
+            return None
+        count = "count" + max(self.columns(), key=len)  # Longer than any name.
+        equal = part.group_by(map(by_name, self.columns())).agg(pl.len().cast(pl.Int64).alias(count))
+        counting = replace(self, request=replace(self.request, policies=policies | {"count": count}))
+        counts = equal.collect(engine="streaming")
+        try:
+            return counting.of_groups(counts)
+        except ValueError:
+            return None  # Let the errors be about the rows themselves.
+
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
         """Compute the new columns for each row of the part, in its order."""
         rows = append_metrics(part, self.request, self.named, prefix, self.undefined)
         return rows[[prefix + name for name in self.named]]
-
-    def of_equal_rows(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
-        """Aggregate equal rows of the part."""
-        return tallied(part, self.request, bins)
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals on which results depend and that are columns of the rows."""

@@ -34,30 +34,18 @@ OverRanges = Callable[[Part], pl.DataFrame]
 """Applies a function to parts that have a column `RANGE`, and concatenates the results."""
 
 
-def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
-    """Return scores that split a column like this sample into ranges of about equal size."""
+def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
+    """Return the number of the range of each row as `RANGE`: 0 for the best scores, null if the score is missing.
+
+    `sample`: of the scores, which the ranges divide into about equal parts.
+    """
     scores = sample.drop_nulls().sort()
-    return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
-
-
-def range_of(score: str, edges: pl.Series, *, ascending: bool) -> pl.Expr:
-    """Return the number of the range, 0 for the best scores; null if the score is missing."""
-    below = by_name(score).map_batches(
-        lambda scores: edges.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
-    )
-    number = below.cast(pl.Int64) if ascending else len(edges) - below.cast(pl.Int64)
+    edges = scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
+    score, reached = by_name(call.scores[0]), partial(edges.search_sorted, side="right")
+    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True).cast(pl.Int64)
     # NaN is a missing score, but polars orders it above infinity.
-    return pl.when(by_name(score) <= float("inf")).then(number).alias(RANGE)
-
-
-def range_numbering(call: PartQuery, sample: pl.DataFrame, ranges: int) -> Part:
-    """Return a function that computes the column `RANGE` of a part. `sample`: of the scores."""
-    edges = range_edges(sample.to_series(), ranges)
-    return partial(_range_numbers, score=call.scores[0], edges=edges, ascending=call.request.ascending)
-
-
-def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
-    return part.select(range_of(score, edges, ascending=ascending))
+    number = pl.when(score <= float("inf")).then(below if call.request.ascending else len(edges) - below)
+    return number.alias(RANGE)
 
 
 def refuse_whole_group(call: PartQuery) -> None:
@@ -79,7 +67,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     `RANGE`. It is called two or three times.
     """
     no_rows, _ = rows_of(empty, call.request.with_totals({}))
-    plan = plan_for(no_rows, call.names, call.undefined)
+    plan = plan_for(no_rows, list(call.named.values()), call.undefined)
     starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional)
     if starts.is_empty():
         return call.of_groups(empty)
@@ -164,7 +152,7 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
     rows, output = _rows_of_ranges(part, call, {}, starts)
-    sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
+    sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
     return output.restored(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 

@@ -37,6 +37,7 @@ _REFUSED = {
 class SparkFrame(Shuffled):
     """A Spark DataFrame, Classic or Connect."""
 
+    frame: DataFrame
     frame_type = DataFrame
     name = "Spark DataFrame"
     in_memory = "its .toPandas()"
@@ -47,11 +48,7 @@ class SparkFrame(Shuffled):
                 "a streaming DataFrame has no last row, and these metrics need all rows of a group: "
                 "call them on each batch, in foreachBatch"
             )
-        self.frame = frame
-
-    def columns(self) -> list[str]:
-        """Return the names of its columns."""
-        return self.frame.columns
+        super().__init__(frame)
 
     def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
         """Check also that Spark and polars compare the values of the columns alike."""
@@ -93,17 +90,19 @@ class SparkFrame(Shuffled):
         """Return the number of parts after a shuffle."""
         return int(self.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
 
-    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
-        """Apply a function to each part, and concatenate the results."""
-        return _collected(self._select(columns), None, function, self.empty(columns))
+    def collected(self, columns: Sequence[str], function: Part, keys: Sequence[int] | None = None) -> pl.DataFrame:
+        """Apply a function to each part, and concatenate the results, which may have types that Spark lacks."""
+        empty = self.empty(columns)
+        to_part = partial(_apply, partial(_serialized, function=function), empty, 0, [pa.binary()])
+        packed = _mapped(self._select(columns), keys, to_part, [StructField("part", BinaryType())]).collect()
+        return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.part)) for row in packed)])
 
     @contextmanager
     def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = SparkFrame(self._select(columns)).append_columns(columns, None, number).persist()
-        empty = SparkFrame(ranged).empty([*columns, RANGE])
         try:
-            yield lambda function: _collected(ranged, [len(columns)], function, empty)
+            yield partial(SparkFrame(ranged).collected, [*columns, RANGE], keys=[len(columns)])
         finally:
             ranged.unpersist()
 
@@ -161,13 +160,6 @@ def _mapped(
         # mapInArrow warns of pandas 3, although no row goes through pandas.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return rows.mapInArrow(function, StructType(placed)).toDF(*(field.name for field in fields))
-
-
-def _collected(frame: DataFrame, keys: Sequence[int] | None, function: Part, empty: pl.DataFrame) -> pl.DataFrame:
-    """Apply a function to each part and collect the results, which may have types that Spark lacks."""
-    to_part = partial(_apply, partial(_serialized, function=function), empty, 0, [pa.binary()])
-    packed = _mapped(frame, keys, to_part, [StructField("part", BinaryType())])
-    return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.part)) for row in packed.collect())])
 
 
 # functions that run on each part --------------------------------------------------------------------------------------

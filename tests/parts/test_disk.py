@@ -7,7 +7,6 @@ import threading
 import time
 from datetime import date
 from decimal import Decimal
-from unittest import mock
 
 import polars as pl
 import polars.selectors as cs
@@ -186,14 +185,13 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     ids=str,
 )
 @pytest.mark.parametrize("by", ["group", None])
-def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
+def test_rows_that_are_alike_are_counted_first(given, by):
     # Six scores, one of them zero of either sign, and a column that is named like a count.
     score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
     score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
     data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
     names = ["rows", "positives", "average_precision", "roc_auc", "tied_rows"]
     names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
-    monkeypatch.setattr(disk, "range_edges", None)
     assert_same(
         parted(data, 4).evaluate(names, "count", "s", by=by, **given),
         fp.evaluate(data, names, "count", "s", by=by, **given),
@@ -206,12 +204,14 @@ def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
 
 @pytest.mark.parametrize("parts", [2, 30])
 def test_an_error_leaves_nothing(parts):
-    full = mock.patch.object(pl.LazyFrame, "sink_ipc", side_effect=OSError("No space left on device (os error 28)"))
-    with (
-        full,
-        pytest.raises(OSError, match=r"\[Errno 28\] no parts can be written .*: directory= takes another one"),
-    ):
-        parted(scored(), parts).average_precision("y", "s", by="group")
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"\[Errno 27\] no parts can be written .*: directory= takes another one"):
+            parted(scored(rows=20_000), parts).average_precision("y", "s", by="group")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     broken = scored().with_columns(y=pl.when(pl.col("place") == 77).then(None).otherwise("y"))
     for by in ("group", None):
         with pytest.raises(ValueError, match="truth column 'y' has 1 missing"):
