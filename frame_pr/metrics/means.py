@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from frame_pr.metrics.numbers import DECIMAL
 Statistic: TypeAlias = Literal[
     "mean", "median", "std", "min", "max", "range", "ratio", "weighted", "by_rows", "by_pairs", "defined"
 ]
+AnyFrame = TypeVar("AnyFrame", pl.DataFrame, pl.LazyFrame)
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
 _PART, _LARGE = 2.0**-600, 1e150
@@ -70,8 +71,8 @@ def validate_statistics(value: Any) -> list[str]:
 
 
 def means_of(
-    groups: pl.LazyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
-) -> pl.LazyFrame:
+    groups: AnyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
+) -> AnyFrame:
     """Compute statistics of the metrics over the groups that share these keys, and count the groups without a value."""
     columns = [("groups", pl.len().cast(pl.Int64))]
     for name in names:

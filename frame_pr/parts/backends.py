@@ -66,7 +66,7 @@ class Distributed(Backend[Any]):
         query = replace(query, named=means.columns(named))
         keys = means.left(query.of_groups(empty).drop(cs.by_name(*query.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
-        average = partial(_averaged, keys=keys, names=list(query.named), undefinable=undefinable, means=means)
+        average = partial(means_of, keys=keys, names=list(query.named), undefinable=undefinable, means=means)
         groups = type(self)(self._all_groups(query, empty))
         return groups.map_parts([*keys, *query.named], keys, average)
 
@@ -187,10 +187,3 @@ def _sample_rows(part: pl.DataFrame) -> pl.DataFrame:
 def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return one row per group: that of the rows of the frame if there is one."""
     return part.sort(OTHER).unique(cs.by_name(*keys), keep="first", maintain_order=True).drop(OTHER)
-
-
-def _averaged(
-    part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
-) -> pl.DataFrame:
-    """Return one row for each value of the keys, with the means of these metrics."""
-    return means_of(part.lazy(), keys, names, undefinable, means).collect()

@@ -134,6 +134,8 @@ class DiskFrame(Distributed):
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
             rows, width = _height(frame), int(frame.collect_schema().to_frame().clear(1).estimated_size())
+            if self.access is not None and not rows:
+                refuse_no_rows(self.stream)
             # Parts differ in size.
             fits = self.budget // (_BYTES_PER_ROW + width)
             most = math.ceil(1.5 * rows / self.partitions) if self.partitions else fits
@@ -170,8 +172,7 @@ class DiskFrame(Distributed):
         selected = project_stream(self.stream, names)
         with part_folder(self.directory) as folder:
             file = folder / "rows.arrow"
-            if not _write_stream(selected, file, type(self.stream).__name__):
-                refuse_no_rows(self.stream)
+            _write_stream(selected, file, type(self.stream).__name__)
             yield self._select(pl.scan_ipc(file), columns)
 
     def _select(self, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
@@ -200,23 +201,20 @@ class DiskFrame(Distributed):
         return replace(self, expressions=columns), with_names(request, names)
 
 
-def _write_stream(stream: Any, file: Path, kind: str) -> int:
-    """Write the batches of a stream of this kind to a file, and return the number of rows."""
+def _write_stream(stream: Any, file: Path, kind: str) -> None:
+    """Write the batches of a stream of this kind to a file."""
     import pyarrow as pa
 
-    rows = 0
     try:
         batches = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
         # The caller's thread reads them: a connection of SQLite belongs to one thread.
         with pa.ipc.new_file(file, batches.schema) as target:
             for batch in batches:
                 target.write(batch)
-                rows += len(batch)
     except OSError:
         raise
     except Exception as error:
         raise TypeError(f"the stream of a {kind} cannot be read: {first_line(error)}") from None
-    return rows
 
 
 def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> None:

@@ -108,7 +108,7 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.DataFrame:
     """Return the counts with which each range starts, without the largest precision below it, sorted."""
-    coder = _coding_of(counts, call)
+    coder = number_groups(counts, _keys(call), group_limit(ordered=False))
     sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
     dtype = pl.Float64() if fractional else pl.Int64()
     totals = [_known_total(coder, call, name, dtype) for name in call.request.totals_read]
@@ -158,11 +158,7 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.D
 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
     """Compute the metrics of each group from the sums of its ranges."""
-    coder = _coding_of(sums, call)
+    coder = number_groups(sums, _keys(call), group_limit(ordered=False))
     groups = per_group(coder.rows, plan.over_groups, None if call.by else 1, _SUM)
     table = finalize(groups, ["group"], plan)
     return coder.restore(table).select(*_keys(call), *plan.metrics).collect()
-
-
-def _coding_of(table: pl.DataFrame, call: PartQuery) -> Groups:
-    return number_groups(table, _keys(call), group_limit(ordered=False))
