@@ -22,7 +22,7 @@ from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, with_names
 from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_number, refuse_whole_group
 
-OTHER = "of no row of the frame"
+OTHER = "only in totals of frame_pr"
 """The column that separates groups of known totals from those of the frame."""
 _SAMPLE = 1000  # Rows of each part in a sample.
 

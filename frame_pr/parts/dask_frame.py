@@ -33,7 +33,7 @@ _PIECES = pd.DataFrame(
     {"partition": pd.Series(dtype="int64"), "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary()))}
 )
 
-_ROW = "row of the part"
+_ROW = "row of frame_pr"
 
 
 class DaskFrame(Shuffled):

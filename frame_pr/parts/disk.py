@@ -32,7 +32,7 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, re
 _BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
-_ROW, _PART = "number of the row", "number of the part"  # No column has these names.
+_PART = "part of frame_pr"  # polars drops a column of this name.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
 
@@ -110,8 +110,7 @@ class DiskFrame(Distributed):
     def query_of(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         """Check the columns of a request, also for a tally without `count=`."""
         if may_be_tally(self.columns(), request):
-            first = self.frame.head(_FIRST).collect()
-            warn_of_tally(kind_of(first), request)
+            warn_of_tally(kind_of(self.frame.head(_FIRST).collect()), request)
         return super().query_of(request, named, undefined)
 
     def groups(self, query: PartQuery) -> pl.DataFrame:
@@ -208,7 +207,7 @@ def _write_stream(stream: Any, file: Path, kind: str) -> None:
     try:
         batches = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
         # The caller's thread reads them: a connection of SQLite belongs to one thread.
-        with pa.ipc.new_file(file, batches.schema) as target:
+        with _writing(file.parent), pa.ipc.new_file(file, batches.schema) as target:
             for batch in batches:
                 target.write(batch)
     except OSError:
@@ -229,14 +228,13 @@ def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folde
     results = []
     for system in query.systems():
         part = frame.select(map(by_name, system.columns()))
-        sample = part.with_row_index(_ROW).filter(pl.col(_ROW) % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
-        sampled = sample.drop(_ROW).collect(engine="streaming")
+        sample = part.gather_every(math.ceil(rows / min(rows, most, _SAMPLE))).collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
-        unseen_share = sampled.filter(sampled.is_unique()).height / sampled.height
+        unseen_share = sample.filter(sample.is_unique()).height / sample.height
         if unseen_share * rows <= most and (result := system.of_counts(part)) is not None:
             results.append(result)
             continue
-        number = range_number(system, sampled[system.scores[0]], math.ceil(1.2 * rows / max(1, most)))
+        number = range_number(system, sample[system.scores[0]], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
             parts = _write_parts(part.with_columns(number), pl.col(RANGE), Path(below))
 
@@ -251,15 +249,21 @@ def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.La
     """Write the rows with each value of `part` into a file, and return the frames that read the files."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
     target = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
-    try:
+    with _writing(folder):
         frame.with_columns(part.alias(_PART)).sink_ipc(target, compression="lz4", maintain_order=False)
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Name the folder in errors of its disk. polars has their number only in the text. 28: full, 27: large file."""
+    try:
+        yield
     except (OSError, pl.exceptions.ComputeError) as error:
-        # polars has the number of the error only in its text. 28: the disk is full, 27: a file is too large.
-        if code := re.search(r"os error (\d+)\)", str(error)):
+        if code := re.search(r"err(?:or|no) (27|28)\b", str(error)):
             text = f"no parts can be written ({first_line(error)}): directory= takes another one"
             raise OSError(int(code[1]), text, str(folder)) from None
         raise
-    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
 def _height(frame: pl.LazyFrame) -> int:

@@ -24,7 +24,7 @@ from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, p
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
-RANGE = "range of scores"
+RANGE = "range of frame_pr"
 """The column of a part with the range of each row."""
 _RANGE_KEY = "key0"
 """The same in tables with one row per range, which name all keys as `OutputFrame.restored` does."""
