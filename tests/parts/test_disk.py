@@ -371,3 +371,11 @@ def test_a_stream_that_breaks():
     reader = pa.RecordBatchReader.from_batches(scored().to_arrow().schema, batches())
     with pytest.raises(TypeError, match="the stream of a RecordBatchReader cannot be read: connection lost"):
         fp.partitioned(reader, progress=False).roc_auc("y", "s")
+
+
+def test_weights_of_the_classes_give_the_values_at_another_prevalence():
+    data, metrics = scored(), ["average_precision", "roc_auc", "max_f1", "positives"]
+    positives, rows = parted(data, 4).evaluate(["positives", "rows"], "y", "s").row(0)
+    weight = pl.when("y").then(0.1 * rows / positives).otherwise(0.9 * rows / (rows - positives))
+    found = parted(data, 4).evaluate(metrics, "y", "s", weight=weight)
+    assert_same(found, fp.evaluate(data, metrics, "y", "s", prevalence=0.1))
