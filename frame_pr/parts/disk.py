@@ -133,7 +133,7 @@ class DiskFrame(Distributed):
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
             rows, width = _height(frame), int(frame.collect_schema().to_frame().clear(1).estimated_size())
-            if self.access is not None and not rows:
+            if self.stream is not None and not rows:
                 refuse_no_rows(self.stream)
             # Parts differ in size.
             fits = self.budget // (_BYTES_PER_ROW + width)
