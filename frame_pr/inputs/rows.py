@@ -188,7 +188,6 @@ def rows_of(
         of_classes = class_weights(class_counts(rows, has_counts="count" in others, drops=drops), share)
         rows = with_class_weights(rows, of_classes, drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
-    keys_of_starts = {f"key{i}": key for i, key in enumerate(keys)}
     ranked = Rows(
         frame=rows,
         height=data.height * len(scores),
@@ -205,7 +204,9 @@ def rows_of(
         has_counts="count" in others,
         gains=gains,
         totals=totals,
-        starts=None if starts is None else groups.look_up(starts.lazy().rename(keys_of_starts)),
+        starts=None
+        if starts is None
+        else groups.look_up(starts.lazy().rename({f"key{i}": key for i, key in enumerate(keys)})),
         groups=None if keys else len(scores),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     """The aggregates over blocks of equal gain, the largest gain first."""
     facts: Sequence[str]
     """The facts that a formula or an aggregate names."""
-    columns: frozenset[str]
+    columns: Set[str]
     """The columns of blocks that the aggregates read, without those of the facts."""
     extra_sums: Sequence[str]
     """Those that are summed within blocks."""
@@ -73,7 +73,7 @@ def plan_for(
     graded, ties = rows.gains.name is not None, rows.request.ties
     blocks = FLOAT_COLUMNS if rows.weights.fractional else GRADED_COLUMNS if graded else COLUMNS
     metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict(others or {}), {}
-    ranks = bool(others)
+    ranks, read = bool(others), set[str]()
     for name, record in metrics.items():
         if ties not in record.aggregates:
             bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
@@ -91,14 +91,16 @@ def plan_for(
         else:
             ranks = ranks or bool(of_metric)
         aggregates |= of_metric
+        read.update(record.value.meta.root_names())
     columns = _columns_read(aggregates)
     if needs_gain and graded and columns.isdisjoint(GAINS):
         raise ValueError(
             "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
         )
-    read = columns.union(*(record.value.meta.root_names() for record in metrics.values()))
     # Known totals replace both facts.
-    facts = [fact for fact in FACTS if fact in read or (fact in TOTALS and (rows.totals or others is not None))]
+    facts = [
+        fact for fact in FACTS if fact in read | columns or (fact in TOTALS and (rows.totals or others is not None))
+    ]
     over_groups, ideals = {fact: FACTS[fact].over_blocks for fact in facts}, dict[str, Aggregate]()
     for aggregate_name, part in aggregates.items():
         (ideals if part.kind.is_ideal else over_groups)[aggregate_name] = part
@@ -157,8 +159,6 @@ def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.
         for name, cutoff in plan.thresholds.items()
     }
     columns = _columns_read(plan.over_groups)
-    if any(record.kind.rank_key != "none" for record in plan.over_groups.values()):
-        columns |= {"rank_key"}
     if "retrieved_k" in columns:
         columns |= {"k"}
         if rows.has_unranked:
@@ -256,5 +256,11 @@ def per_group(
     return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
 
 
-def _columns_read(aggregates: Aggregates) -> frozenset[str]:
-    return frozenset(name for aggregate in aggregates.values() for name in aggregate.over.meta.root_names())
+def _columns_read(aggregates: Aggregates) -> set[str]:
+    """Return the columns of blocks that the aggregates read."""
+    columns = set[str]()
+    for record in aggregates.values():
+        columns.update(record.over.meta.root_names())
+        if record.kind.rank_key != "none":
+            columns.add("rank_key")
+    return columns

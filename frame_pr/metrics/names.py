@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
 
 from frame_pr.frames.messages import answers, nearest, shown
 from frame_pr.inputs.policies import Ties
@@ -115,14 +114,16 @@ def is_metric(name: object) -> bool:
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
     """Return the request, adapted to what these metrics read. Warn about options that no metric uses."""
-    metrics = [metric(name) for name in names]
-    thresholds = [float(record.cutoff.threshold) for record in metrics if isinstance(record.cutoff, Threshold)]
-    ranks = any(record.aggregates["threshold"]() and not isinstance(record.cutoff, Threshold) for record in metrics)
-    numbers = frozenset(TOTALS)
-    if request.totals:
-        read = (_columns_of(record, request.ties) for record in metrics)
-        numbers &= frozenset(chain.from_iterable(read))
-    return request.used_as(Use(ranks, list(dict.fromkeys(thresholds)), averages), numbers)
+    thresholds, ranks, read = dict[float, None](), False, set[str]()
+    for record in map(metric, names):
+        if isinstance(record.cutoff, Threshold):
+            thresholds[float(record.cutoff.threshold)] = None
+        else:
+            ranks = ranks or bool(record.aggregates["threshold"]())
+        if request.totals:
+            read |= _columns_of(record, request.ties)
+    numbers = read.intersection(TOTALS) if request.totals else TOTALS
+    return request.used_as(Use(ranks, list(thresholds), averages), numbers)
 
 
 def _columns_of(record: Metric, ties: Ties) -> set[str]:

@@ -42,10 +42,11 @@ START = (*(count.before for count in _RUN), *(count.in_all for count in _RUN), "
 """The columns of a group that is one range of the scores of a larger group: counts at the better scores, above the
 range, the totals of the larger group, and the largest precision at any threshold below the range.
 """
+_RUNNING = ("interpolated_precision", "later_hits", "later_misses")
 _NEEDS: Mapping[str, Sequence[str]] = {
     "positives": ("tp",),
     "rows": ("k",),
-    **dict.fromkeys(("interpolated_precision", "later_hits", "later_misses"), ("hits", "tp", "k")),
+    **dict.fromkeys(_RUNNING, ("hits", "tp", "k")),
 }
 """The columns from which other columns of blocks are computed."""
 COLUMNS = frozenset(
@@ -338,6 +339,8 @@ def blocks_of(
     blocks = blocks if rows.starts is None else _continued(blocks, rows.starts, counts, k_at)
     if rows.has_unranked:
         blocks = blocks.with_columns(pl.when("retrieved").then(count.upto).alias(count.upto) for count in counts)
+    if wanted.isdisjoint(_RUNNING):
+        return blocks
     running = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: column for name, column in running.items() if name in wanted})
 
