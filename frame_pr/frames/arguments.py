@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import cache, wraps
 from inspect import getfullargspec, unwrap
 from numbers import Integral, Real
-from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
@@ -25,8 +24,6 @@ Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LONGEST_NUMBER = 100  # characters
-_FORMATS = {"float16": "e", "float32": "f"}
-"""Formats of `struct` by the names of the short float dtypes."""
 DEFAULTS: Mapping[str, Any] = {
     "ties": "threshold",
     "tie_break_descending": True,
@@ -132,11 +129,10 @@ def scalar(value: Any) -> Any:
     dimensions = getattr(value, "ndim", None)  # An attribute of a Spark Column is another Column.
     if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
         return value
-    number, dtype = value.item(), str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.float32
-    if (short := _FORMATS.get(dtype)) is None:
-        return number
-    decimals = (float(f"{number:.{digits}g}") for digits in range(3, 10))
-    return next((decimal for decimal in decimals if pack(short, decimal) == pack(short, number)), number)
+    if isinstance(number := value.item(), float):
+        with suppress(ValueError):  # Arrays of some libraries are written with a prefix.
+            return float(str(value))
+    return number
 
 
 def check_flag(argument: str, value: Any) -> bool:

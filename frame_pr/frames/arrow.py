@@ -182,6 +182,8 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         if name in self.coded and value is not None:
             distinct = self.coded[name].to_list()
             texts: Any = self.as_read[name].dtype
+            if not distinct:
+                return str(value)
             if value not in distinct:
                 raise ValueError(
                     f"truth column {shown(name)} has no {shown(value)}, it holds {examples(distinct)}: positive= names "

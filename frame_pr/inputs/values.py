@@ -73,12 +73,14 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
 
     `dtype_label`: the name of the dtype in the caller's kind of frame, if it differs.
     """
+    if dtype in (pl.Null(), pl.Enum([])):  # The column has no values.
+        return pl.lit(None, dtype=dtype)
     try:
         literal = pl.select(label=pl.lit(positive))
         typed = literal.schema["label"]
         if dtype.is_float() and typed.is_float():
             literal, typed = literal.cast(dtype), dtype
-        fits = dtype == pl.Null or (
+        fits = (
             _kind(typed) == _kind(dtype)
             and literal.select(kept(pl.col("label"), typed, dtype).is_not_null()).item()
             and not count_missing(literal["label"])
@@ -86,7 +88,7 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         fits = False
     if fits:
-        return pl.lit(None if dtype == pl.Null else positive).cast(dtype)
+        return pl.lit(positive).cast(dtype)
     if isinstance(dtype, pl.Enum) and isinstance(positive, str):
         raise ValueError(
             f"column {shown(name)} has no {shown(positive)}, its type has {examples(dtype.categories)}: positive= "

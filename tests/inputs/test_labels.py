@@ -149,3 +149,10 @@ def test_a_tie_break_that_is_not_a_number_is_missing():
     for frame in (data, data.lazy(), data.with_columns(pl.col("t").fill_nan(None))):
         result = fp.average_precision(frame, "y", "s", tie_break="t").lazy().collect()
         assert result.item() == pytest.approx((1 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize("dtype", [pl.Enum(["ham", "spam"]), pl.Categorical, pl.String], ids=str)
+def test_no_rows_have_any_label(dtype):
+    frame = pl.DataFrame(schema={"q": pl.Int64, "y": dtype, "s": pl.Int8})
+    for data in (frame, frame.to_pandas(), frame.to_pandas(use_pyarrow_extension_array=True)):
+        assert fp.average_precision(data, "y", "s", by="q", positive="spam").shape == (0, 2)
