@@ -93,11 +93,17 @@ class SortKey:
     step: int = 1
     """A common divisor of all differences of codes."""
     first_group: int = 0
+    groups: int = _GROUPS
+    """The most groups."""
+    numbers: int = 1
+    """A number of the row is smaller than this: its place before the sort, or what it counts. It is no part of the
+    order, but sorting a column of its own would take longer.
+    """
 
     @property
     def _room(self) -> int:
         """Return the factor of a block, which leaves room for the lower bits."""
-        return 2 * self.places
+        return 2 * self.places * self.numbers
 
     @property
     def _unretrieved(self) -> int:
@@ -129,9 +135,10 @@ class SortKey:
 
     def pack(self) -> pl.Expr:
         """Return the sort key of a row."""
-        label = self._label_bit(pl.col("truth"))
+        label = (~pl.col("truth") if self.hits_first else pl.col("truth")).cast(pl.Int64)
         low = self._rank_of_row() * self._room + (label if self.places == 1 else pl.col("tie") * 2 + label)
-        return self._group_of_row() * (self.ranks * self._room) + low.cast(self.integer)
+        # In two steps, as the product of the factors may not fit into the integers of the keys of a single group.
+        return self._group_of_row() * self.ranks * self._room + low.cast(self.integer)
 
     def _group_of_row(self) -> pl.Expr:
         group = pl.col("group").cast(self.integer)
@@ -160,26 +167,38 @@ class SortKey:
             return self
         step = bits & -bits or 1  # The lowest bit that any code has: all codes, and so their differences, divide by it.
         ranks = 1 << ((high - low) // step + 2).bit_length()
-        integer = pl.Int64 if (last - first + 1) * ranks * self._room <= 2**63 else pl.Int128
         best = low if self.ascending else high
-        return replace(self, integer=integer, ranks=ranks, best=best, step=step, first_group=first)
+        key = replace(self, ranks=ranks, best=best, step=step, first_group=first, groups=last - first + 1)
+        return key.with_numbers(1) or self
 
-    def _label_bit(self, truth: pl.Expr) -> pl.Expr:
-        """Map a label to its key bit and back (the mapping is its own inverse); the smaller bit comes first."""
-        return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
+    def with_numbers(self, most: int) -> SortKey | None:
+        """Return the layout with room for numbers below this power of 2; None if they do not fit."""
+        size = self.groups * self.ranks * 2 * self.places * most
+        integer = pl.Int64 if size <= 2**63 else pl.Int128
+        return replace(self, integer=integer, numbers=most) if size <= 2**127 else None
 
     # These expressions read the column `key`.
 
+    def number(self) -> pl.Expr:
+        """Return the number of the row."""
+        return pl.col("key").cast(pl.Int64, wrap_numerical=True) & (self.numbers - 1)
+
     def truth(self) -> pl.Expr:
-        """Return the label, as an integer."""
-        # The lowest bits of an Int128 take a third of its time.
-        return self._label_bit(pl.col("key").cast(pl.UInt8, wrap_numerical=True) & 1)
+        """Return the label."""
+        is_set = (pl.col("key").cast(pl.Int64, wrap_numerical=True) & self.numbers) != 0
+        return ~is_set if self.hits_first else is_set
+
+    def block(self) -> pl.Expr:
+        """Return an integer for the group and the score."""
+        return pl.col("key") // self._room
 
     def ends(self, *, of: Literal["group", "block", "place", "truth"]) -> pl.Expr:
         """Return whether the next one of the sorted keys is of another group, or block, and so on."""
-        lowest = {"group": self.ranks * self._room, "block": self._room, "place": 2, "truth": 1}[of]
+        if of == "group" and self.groups == 1:
+            return pl.col("key").shift(-1).is_null()
+        room = {"group": self.ranks * self._room, "block": self._room, "place": 2 * self.numbers}.get(of, self.numbers)
         # The first bit in which the two differ.
-        return (pl.col("key").xor(pl.col("key").shift(-1)) >= lowest).fill_null(True)
+        return (pl.col("key").xor(pl.col("key").shift(-1)) >= room).fill_null(True)
 
     def group(self) -> pl.Expr:
         """Return the number of the group."""

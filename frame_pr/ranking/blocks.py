@@ -6,7 +6,7 @@ the cheapest sort in polars, whatever the number and size of the groups, and not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -33,8 +33,8 @@ Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
-_SAMPLES = 2**12, 2**16
-"""The numbers of keys in the samples, of which the first one mostly decides whether few of all keys are distinct."""
+_SAMPLES = 2**12, 2**17
+"""The numbers of rows in the samples, of which the first one mostly decides whether few of all keys are distinct."""
 _SMALL_NUMBER = 2**24
 """A number below this is sorted as a part of its key. In place of a larger one, its place in the frame is."""
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
@@ -59,16 +59,24 @@ class PackedRows(NamedTuple):
     """A sort key for each row, or for all rows that are equal."""
 
     table: pl.DataFrame
-    """The column `key`, and the numbers that are summed: `weight`, `gain`, `judged` and `count`, as far as needed."""
+    """The column `key`, and the columns of the numbers."""
     key: SortKey
     """The layout of the keys."""
+    numbers: Mapping[str, pl.Expr]
+    """The numbers that are summed, as far as they are needed: `weight`, `gain`, `judged` and `count`, as integers."""
     units: Mapping[str, float]
-    """How many of its units make 1, for each fractional column."""
+    """How many of its units make 1, for each fractional number."""
 
 
 def pack_rows(rows: Rows, extra_sums: Collection[str] = ()) -> PackedRows:
     """Pack group, score and label of each row into its key. `extra_sums`: those of `EXTRA_SUMS` that are needed."""
-    counts = pl.col("count") if rows.has_counts else None
+    key, numbers, units = _packing(rows, extra_sums)
+    table = rows.frame.select(key=key.pack(), **numbers).collect(engine=engine_for(rows.height))
+    return PackedRows(table, key, {name: pl.col(name) for name in numbers}, units)
+
+
+def _packing(rows: Rows, extra_sums: Collection[str]) -> tuple[SortKey, dict[str, pl.Expr], dict[str, float]]:
+    """Return the layout of keys, the numbers as formulas of columns, and the units of those that are fractional."""
     numbers: dict[str, pl.Expr] = {}
     units: dict[str, float] = {}
     for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
@@ -81,12 +89,10 @@ def pack_rows(rows: Rows, extra_sums: Collection[str] = ()) -> PackedRows:
     if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
         judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
         numbers["judged"] = judged.cast(pl.Int64)
-    numbers = {name: _times(number, counts) for name, number in numbers.items()}
-    if counts is not None:
-        numbers["count"] = counts
+    if rows.has_counts:
+        numbers = {**{name: number * pl.col("count") for name, number in numbers.items()}, "count": pl.col("count")}
     key = rows.key.fitted(rows.frame) if rows.height >= _WIDTHS_FROM else rows.key
-    table = rows.frame.select(key=key.pack(), **numbers).collect(engine=engine_for(rows.height))
-    return PackedRows(table, key, units)
+    return key, numbers, units
 
 
 def _unit_of(rows: Rows, name: str, weights: Weights) -> float:
@@ -100,79 +106,87 @@ def _unit_of(rows: Rows, name: str, weights: Weights) -> float:
     return unit
 
 
-def count_equal_keys(rows: PackedRows) -> PackedRows | None:
-    """Aggregate rows with equal keys, if a sample shows many of them; otherwise return None.
+def _are_few(rows: Rows, key: SortKey) -> bool:
+    """Return whether so few keys are distinct that it pays to count equal ones before a sort.
 
     Then hardly anything is left to sort: a third of the time of 2M rows with 1,000 distinct scores. In other frames it
     would hash all rows for nothing.
     """
-    table = rows.table
-    if not _are_few(table.get_column("key")):
-        return None
-    sums = {name: pl.col(name).sum() for name in table.columns if name != "key"}
-    if "count" not in sums:
-        sums["count"] = pl.len().cast(pl.Int64)
-    return rows._replace(table=table.lazy().group_by("key").agg(**sums).collect(engine="streaming"))
-
-
-def _are_few(keys: pl.Series) -> bool:
-    """Return whether so few keys are distinct that it pays to aggregate equal ones before a sort."""
-    if len(keys) <= 2 * _SAMPLES[-1]:
+    if rows.height <= 2 * _SAMPLES[-1]:
         return False
     for size in _SAMPLES:
-        distinct = keys.sample(size, with_replacement=True, seed=0).n_unique()
-        if distinct < 0.6 * size:
+        # Two parts, as the first rows of a frame may differ from others. One query would compute them from all rows.
+        parts = (rows.frame.slice(rows.height * quarter // 4, size // 2) for quarter in (1, 3))
+        distinct = pl.concat(part.select(key.pack()).collect(engine="in-memory") for part in parts).n_unique()
+        if distinct < 0.3 * size:
             return True
-        if distinct > 0.98 * size:  # Of the larger sample, more than 0.6 are expected to be distinct, too.
+        if distinct > 0.98 * size:  # Of the larger sample, more than 0.3 are expected to be distinct, too.
             return False
     return False
 
 
-def in_order(rows: PackedRows, *, with_places: bool = False) -> PackedRows:
-    """Sort the keys. `with_places`: add `row`, the place of each key before the sort.
-
-    A frame of two columns sorts in three times the time of one column of integers. So a number is in the low bits of
-    its key during the sort or, if it is large, its place in the frame is.
-    """
-    table = rows.table
-    others = [name for name in table.columns if name != "key"]
-    if not others and not with_places:
-        return rows._replace(table=table.to_series().sort().to_frame())  # Half the memory of sorting a frame.
-    only = table.get_column(others[0]) if len(others) == 1 and not with_places else None
-    inside = only is not None and only.dtype == pl.Int64 and _is_small(only)
-    largest: Any = only.max() if inside and only is not None else len(table)
-    last: Any = table.get_column("key").max()
-    room = 1 << int(largest or 0).bit_length()
-    if ((last or 0) + 1) * room > 2**127:
-        table = table.with_row_index("row") if with_places else table
-        return rows._replace(table=table.sort("key"))
-    integer = pl.Int64 if ((last or 0) + 1) * room <= 2**63 else pl.Int128
-    low = pl.col(others[0]) if inside else pl.int_range(pl.len(), dtype=pl.Int64)
-    engine = engine_for(len(table))
-    packed = table.lazy().select(key=pl.col("key").cast(integer) * room + low).collect(engine=engine)
-    keys = packed.to_series().sort().to_frame().lazy()
-    del packed
-    numbers = (pl.col("key") & (room - 1)).cast(pl.Int64).alias(others[0] if inside else "row")
-    ranked = keys.select((pl.col("key") // room).cast(table.schema["key"]), numbers).collect(engine=engine)
-    if not inside:
-        gathered = table.select(others).rechunk()[ranked.get_column("row")] if others else pl.DataFrame()
-        ranked = (ranked if with_places else ranked.drop("row")).hstack(gathered)
-    return rows._replace(table=ranked)
-
-
-def _is_small(numbers: pl.Series) -> bool:
-    least: Any = numbers.min()
-    most: Any = numbers.max()
-    return least is not None and least >= 0 and most < _SMALL_NUMBER
-
-
 def sorted_rows(rows: Rows, extra_sums: Collection[str] = (), *, each_row: bool = False) -> PackedRows:
-    """Return the keys of all rows in order; with their numbers if equal ones were aggregated.
+    """Return the keys of all rows in order; with their numbers if equal ones were counted first.
 
     `each_row`: whether equal rows are blocks of their own.
     """
-    packed = pack_rows(rows, extra_sums)
-    return in_order(packed if each_row else count_equal_keys(packed) or packed)
+    key, numbers, units = _packing(rows, extra_sums)
+    if each_row or not _are_few(rows, key):
+        return _in_order(rows.frame, rows.height, key.pack(), key, numbers, units)
+    return _counted_in_order(rows.frame.select(key=key.pack(), **numbers), key, numbers, units)
+
+
+def _counted_in_order(
+    rows: pl.LazyFrame, key: SortKey, numbers: Iterable[str], units: Mapping[str, float]
+) -> PackedRows:
+    """Aggregate rows with equal keys, and sort these."""
+    sums = {"count": pl.len().cast(pl.Int64), **{name: pl.col(name).sum() for name in numbers}}
+    table = rows.group_by("key").agg(**sums).collect(engine="streaming")
+    return _in_order(table.lazy(), len(table), pl.col("key"), key, {name: pl.col(name) for name in sums}, units)
+
+
+def _in_order(
+    frame: pl.LazyFrame,
+    height: int,
+    packed: pl.Expr,
+    key: SortKey,
+    numbers: Mapping[str, pl.Expr],
+    units: Mapping[str, float],
+    *,
+    with_places: bool = False,
+) -> PackedRows:
+    """Sort the keys of a frame. `with_places`: add the number `row`, the place of each key before the sort.
+
+    A frame of two columns sorts in three times the time of one column of integers. So a number is in the low bits of
+    its key or, if it is large, its place in the frame is.
+    """
+    engine = engine_for(height)
+    columns = list(dict.fromkeys(root for number in numbers.values() for root in number.meta.root_names()))
+    inside = None if with_places or len(numbers) != 1 else _largest_if_small(frame, *numbers.values())
+    most = height if inside is None else inside
+    layout = key.with_numbers(1 << most.bit_length()) if columns or with_places else key
+    if layout is None:
+        frame, columns = (frame.with_row_index("row"), [*columns, "row"]) if with_places else (frame, columns)
+        table = frame.select(*columns, key=packed).collect(engine=engine).sort("key")
+        return PackedRows(table, key, {**numbers, "row": pl.col("row")} if with_places else numbers, units)
+    if layout.numbers > 1:
+        number = pl.int_range(pl.len(), dtype=pl.Int64) if inside is None else next(iter(numbers.values()))
+        packed = packed.cast(layout.integer) * layout.numbers + number
+    # Half the memory of sorting a frame.
+    table = frame.select(key=packed).collect(engine=engine).to_series().sort().to_frame()
+    if inside is not None:
+        numbers = dict.fromkeys(numbers, layout.number())
+    elif columns:
+        places = table.select(layout.number().cast(pl.UInt32)).to_series()
+        table = table.hstack(frame.select(columns).collect(engine="in-memory").rechunk()[places])
+    return PackedRows(table, layout, {**numbers, "row": layout.number()} if with_places else numbers, units)
+
+
+def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
+    """Return the largest value of a number, if it is whole and all values are small."""
+    ends = frame.select(low=number.min(), high=number.max()).collect(engine="streaming")
+    (least, most), dtype = ends.row(0), ends.schema["high"]
+    return most if dtype == pl.Int64 and least is not None and least >= 0 and most < _SMALL_NUMBER else None
 
 
 def running_totals(
@@ -191,7 +205,7 @@ def running_totals(
     `k_at` is true; `ties_run`, `size`, `rank_key` and `threshold` if they are wanted; `retrieved` if some rows may have
     no place in the ranking. `early`: whether blocks without a positive may be missing, except the last one of a group.
     """
-    key, table, columns = ranked.key, ranked.table.lazy(), ranked.table.columns
+    key, table, columns = ranked.key, ranked.table.lazy().with_columns(**ranked.numbers), ranked.numbers
     count = pl.col("count") if "count" in columns else None
     if "weight" in columns:
         weight: pl.Expr | None = pl.col("weight")
@@ -220,7 +234,7 @@ def running_totals(
             # A block begins where the total before it is the largest so far.
             before = pl.when(end.shift(1, fill_value=True)).then(run - (1 if weight is None else weight)).otherwise(0)
             table, size = table.with_columns(before=before.cum_max()), run - pl.col("before")
-        table = table.filter((key.truth() == 1) | key.ends(of="group"))
+        table = table.filter(key.truth() | key.ends(of="group"))
     table = table.with_columns(hits.cum_sum().alias(HITS.run)).filter(end)
     unranked = rows.has_unranked
     made = {"group": key.group(), ROWS.run: run, HITS.run: pl.col(HITS.run), **{name: pl.col(name) for name in runs}}
@@ -247,7 +261,7 @@ def _extra_runs(rows: Rows, key: SortKey, weight: pl.Expr | None, extra_sums: Se
     if not extra_sums:
         return {}
     gain, counts = pl.col("gain"), pl.col("index").cast(pl.Int64) + 1 if weight is None else weight.cum_sum()
-    sums = {"gain": gain.cum_sum(), "hit_gain": (key.truth() * gain).cum_sum()}
+    sums = {"gain": gain.cum_sum(), "hit_gain": (key.truth().cast(pl.Int64) * gain).cum_sum()}
     sums["judged"] = pl.col("judged").cum_sum() if rows.request.fills_labels else counts
     sums[UNJUDGED.block] = counts - sums["judged"]
     return {f"{name}_run": sums[name] for name in extra_sums}
@@ -465,20 +479,22 @@ def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
     The block number counts the retrieved blocks before the block of the row; null if the row is not retrieved. Numbers
     of rows are UInt32.
     """
-    packed = pack_rows(rows)
-    distinct = count_equal_keys(packed)
-    if distinct is not None:
-        ranked = in_order(distinct)
-        return ranked, _looked_up(packed.table.get_column("key"), ranked)
-    ranked = in_order(packed, with_places=True)
-    numbers = _scattered(ranked, unranked=rows.has_unranked)
-    return ranked._replace(table=ranked.table.drop("row")), numbers
+    key, numbers, units = _packing(rows, ())
+    if not _are_few(rows, key):
+        ranked = _in_order(rows.frame, rows.height, key.pack(), key, numbers, units, with_places=True)
+        return ranked, _scattered(ranked, unranked=rows.has_unranked)
+    keys = rows.frame.select(key=key.pack(), **numbers).collect(engine="streaming")
+    ranked = _counted_in_order(keys.lazy(), key, numbers, units)
+    return ranked, _looked_up(keys.lazy().select(block=key.block()), len(keys), ranked)
 
 
 def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
     """Return the block number of each row, from sorted keys with the place of their row."""
     key, table = ranked.key, ranked.table.lazy()
-    table = table.select("row", starts=key.ends(of="block").shift(1, fill_value=True), retrieved=key.is_retrieved())
+    row = ranked.numbers["row"].cast(pl.UInt32)
+    table = table.select(
+        row.alias("row"), starts=key.ends(of="block").shift(1, fill_value=True), retrieved=key.is_retrieved()
+    )
     table = table.filter("retrieved") if unranked else table
     numbered = table.select("row", number=pl.col("starts").cast(pl.UInt32).cum_sum() - 1).collect(engine="in-memory")
     height = len(ranked.table)
@@ -487,23 +503,17 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
     return numbers.scatter(numbered["row"], numbered["number"]).alias("block_number")
 
 
-def _looked_up(keys: pl.Series, ranked: PackedRows) -> pl.Series:
-    """Return the block number of each row, from the few distinct keys in order."""
-    blocks = (
-        ranked.table.lazy().filter(ranked.key.is_retrieved()).select(block=_block(ranked.key)).unique().sort("block")
-    )
+def _looked_up(rows: pl.LazyFrame, height: int, ranked: PackedRows) -> pl.Series:
+    """Return the block number of each row, from its `block` and from the few distinct keys in order."""
+    blocks = ranked.table.lazy().filter(ranked.key.is_retrieved()).select(block=ranked.key.block()).unique()
+    blocks = blocks.cast(rows.collect_schema()["block"]).sort("block")
     numbered = blocks.with_columns(block_number=pl.int_range(pl.len(), dtype=pl.UInt32)).collect(engine="in-memory")
-    of_rows, largest = keys.to_frame().lazy().select(block=_block(ranked.key)), numbered["block"].max()
-    if isinstance(largest, int) and largest < len(keys):
+    largest = numbered["block"].max()
+    if isinstance(largest, int) and largest < height:
         # An array with a number for each block takes a fifth of the time of a join.
         none = pl.repeat(None, largest + 1, dtype=pl.UInt32, eager=True)
         array = none.scatter(numbered["block"], numbered["block_number"])
         in_array = pl.when(pl.col("block") <= largest).then("block").cast(pl.UInt32)
-        return array.gather(of_rows.select(in_array).collect(engine="streaming").to_series()).alias("block_number")
-    joined = of_rows.join(numbered.lazy(), on="block", how="left", maintain_order="left")
+        return array.gather(rows.select(in_array).collect(engine="streaming").to_series()).alias("block_number")
+    joined = rows.join(numbered.lazy(), on="block", how="left", maintain_order="left")
     return joined.select("block_number").collect(engine="in-memory").to_series()
-
-
-def _block(key: SortKey) -> pl.Expr:
-    """Return the group and the score of a key."""
-    return pl.col("key") // (2 * key.places)

@@ -37,7 +37,7 @@ def test_groups_and_scores_have_64_bits_if_they_fit(ascending):
     assert (key.integer, narrow.integer) == (pl.Int128, pl.Int64)
     tables = [rows.select("group", "score", "truth", key=layout.pack()) for layout in (key, narrow)]
     for layout, table in zip((key, narrow), tables, strict=True):
-        restored = table.select(group=layout.group(), score=layout.score(unranked=True), truth=layout.truth() == 1)
+        restored = table.select(group=layout.group(), score=layout.score(unranked=True), truth=layout.truth())
         assert restored.equals(rows)
     rank_keys = [t.select(k.rank_key(unranked=True)) for k, t in zip((key, narrow), tables, strict=True)]
     assert rank_keys[0].equals(rank_keys[1])

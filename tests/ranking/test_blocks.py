@@ -93,8 +93,8 @@ def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = F
     return replace(ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops))
 
 
-# From 2**17 rows on, keys are narrowed to 64 bits where they fit, and equal ones are counted first where they are many.
-HALF = 80_000
+# From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted first if they are many.
+HALF = 140_000
 
 
 @pytest.mark.parametrize("drops", [False, True])
