@@ -117,10 +117,11 @@ def _are_few(rows: Rows, key: SortKey) -> bool:
     for size in _SAMPLES:
         # Two parts, as the first rows of a frame may differ from others. One query would compute them from all rows.
         parts = (rows.frame.slice(rows.height * quarter // 4, size // 2) for quarter in (1, 3))
-        distinct = pl.concat(part.select(key.pack()).collect(engine="in-memory") for part in parts).n_unique()
-        if distinct < 0.3 * size:
-            return True
-        if distinct > 0.98 * size:  # Of the larger sample, more than 0.3 are expected to be distinct, too.
+        keys = pl.concat(part.select(key.pack()).collect(engine="in-memory") for part in parts)
+        distinct = keys.n_unique() / max(len(keys), 1)
+        if distinct < 0.3:
+            return len(keys) > 0
+        if distinct > 0.98:  # Of the larger sample, more than 0.3 are expected to be distinct, too.
             return False
     return False
 

@@ -93,7 +93,7 @@ def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = F
     return replace(ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops))
 
 
-# From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted first if they are many.
+# From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted first if most are.
 HALF = 140_000
 
 
