@@ -28,6 +28,8 @@ from frame_pr.inputs.weights import (
 )
 
 Recode: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
+_HASHED_FROM = 2**12
+"""Rows from which it pays to hash keys before they are looked up."""
 _UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _INTEGERS = (*_UNSIGNED, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Date, pl.Time, pl.Datetime, pl.Duration)
 
@@ -365,10 +367,10 @@ def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Group
         raise ValueError(
             f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate the frame in parts"
         )
-    # Joining hashes takes half of the time of joining texts. Two keys with one hash are next to impossible.
-    key = pl.struct(keys).hash()
-    if not distinct.select(key.is_unique().all()).item():
-        key = pl.struct(keys)
+    key = pl.struct(keys)
+    # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next to impossible.
+    if len(frame) >= _HASHED_FROM and distinct.select(key.hash().is_unique().all()).item():
+        key = key.hash()
     numbers = distinct.lazy().select(key=key, group=pl.int_range(pl.len(), dtype=pl.Int64))
     rows = frame.lazy().select(key=key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
     group = rows.select("group").collect(engine="in-memory")

@@ -237,3 +237,13 @@ def test_without_by_every_system_has_a_row(ranked):
     assert result.rows() == [("s", 1, 1, 0.1 if ranked else 1), ("t", 1, 1, 0)]
     result = fp.evaluate(data.clear(), names, "y", ["s", "t"])
     assert result.rows() == [("s", 0, 0, 0), ("t", 0, 0, 0)]
+
+
+@pytest.mark.parametrize("height", [100, 10_000])
+def test_keys_that_are_no_integers_group_as_their_numbers_do(height):
+    i = pl.int_range(height)
+    numbered = pl.select(a=i * 7 % 5, b=pl.when(i % 9 > 0).then(i % 4), relevant=i % 3 == 0, score=i * 31 % 97)
+    texts = {key: pl.format("key {}", key) for key in ("a", "b")}
+    found = fp.average_precision(numbered.with_columns(**texts), "relevant", "score", by=["a", "b"])
+    expected = fp.average_precision(numbered, "relevant", "score", by=["a", "b"]).with_columns(**texts)
+    assert found.rows() == expected.rows()
