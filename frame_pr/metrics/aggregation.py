@@ -63,17 +63,17 @@ def plan_for(
     undefined: float | None = None,
     *,
     needs_gain: bool = True,
-    others: Aggregates | None = None,
+    totals: bool = False,
 ) -> Plan:
     """Return the plan for these metrics. Raise if one of them is undefined for these rows.
 
-    `needs_gain`: whether one of them must read the gains of the rows, if these have gains. `others`: aggregates over
-    blocks in addition to those of the metrics, next to the positives and rows of the group.
+    `needs_gain`: whether one of them must read the gains of the rows, if these have gains. `totals`: whether the
+    positives and rows of the group are facts also if no metric names them.
     """
     graded, ties = rows.gains.name is not None, rows.request.ties
     blocks = FLOAT_COLUMNS if rows.weights.fractional else GRADED_COLUMNS if graded else COLUMNS
-    metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict(others or {}), {}
-    ranks, read = bool(others), set[str]()
+    metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict[str, Aggregate](), {}
+    ranks, read = False, set[str]()
     for name, record in metrics.items():
         if ties not in record.aggregates:
             bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
@@ -97,10 +97,9 @@ def plan_for(
         raise ValueError(
             "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
         )
-    # Known totals replace both facts.
-    facts = [
-        fact for fact in FACTS if fact in read | columns or (fact in TOTALS and (rows.totals or others is not None))
-    ]
+    if rows.totals or totals:  # Known totals replace both facts.
+        read.update(TOTALS)
+    facts = [fact for fact in FACTS if fact in read or fact in columns]
     over_groups, ideals = {fact: FACTS[fact].over_blocks for fact in facts}, dict[str, Aggregate]()
     for aggregate_name, part in aggregates.items():
         (ideals if part.kind.is_ideal else over_groups)[aggregate_name] = part

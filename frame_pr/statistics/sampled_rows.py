@@ -16,7 +16,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
@@ -273,9 +273,10 @@ def of_rows(name: str) -> RowMetric:
 
 def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
     """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
-    names = dict.fromkeys([*(target.name for target in metrics), "positives", "rows"])
+    plan = plan_for(rows, list(dict.fromkeys(target.name for target in metrics)), undefined, totals=True)
     ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
-    table = collected(values(rows, {name: name for name in names}, undefined, ranked), "auto")
+    # Not metrics: a group without values has rows.
+    table = collected(finalize(aggregate(rows, plan, ranked), ["group", "positives", "rows"], plan), "auto")
     steps = None if ranked is None else _steps(rows, ranked)
     counts = _counted(rows)
     squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
