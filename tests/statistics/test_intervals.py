@@ -240,3 +240,10 @@ def test_clusters_without_a_positive_say_nothing_of_a_recall_of_1():
     data = pl.DataFrame({"y": [1] * 3 + [0] * 7, "s": [2] * 3 + [1] * 7, "user": range(10)})
     found = fp.intervals(data, "recall@threshold=2", "y", "s", cluster="user")
     assert found.select("value", "low", "units").row(0) == (1.0, near(0.025 ** (1 / 3)), 10)
+
+
+@pytest.mark.parametrize("options", [{}, {"cluster": "c"}, {"method": "bootstrap", "repeats": 100}], ids=str)
+def test_a_group_of_dropped_rows_has_no_units(options):
+    data = pl.DataFrame({"q": [1, 1, 1, 1, 2], "y": [1, 0, 1, 0, None], "s": [5, 4, 3, 2, 1], "c": [1, 2, 3, 4, 5]})
+    bounds = fp.intervals(data, "average_precision", "y", "s", by="q", unjudged="drop", **options)
+    assert bounds.select("q", "value", "units").rows()[1] == (2, None, 0)
