@@ -20,7 +20,7 @@ from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
-from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for
+from frame_pr.metrics.aggregation import aggregate, finalize, per_group, plan_for
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
@@ -74,9 +74,10 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     context: dict[str, Any] = {"call": call, "starts": starts}
     if "interpolated_precision" in plan.columns:
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
-    result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
-    names = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
-    return result.select(pl.col(source).alias(name) for name, source in names.items())
+    sums = number_groups(over_ranges(partial(summed_up, **context)), _keys(call), group_limit(ordered=False))
+    table = finalize(per_group(sums.rows, plan.over_groups, None if call.by else 1, _SUM), ["group"], plan)
+    named = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
+    return sums.restore(table).select(pl.col(source).alias(name) for name, source in named.items()).collect()
 
 
 def _keys(call: PartQuery) -> list[str]:
@@ -154,11 +155,3 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.D
     rows, output = _rows_of_ranges(part, call, {}, starts)
     sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
     return output.restored(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
-
-
-def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
-    """Compute the metrics of each group from the sums of its ranges."""
-    coder = number_groups(sums, _keys(call), group_limit(ordered=False))
-    groups = per_group(coder.rows, plan.over_groups, None if call.by else 1, _SUM)
-    table = finalize(groups, ["group"], plan)
-    return coder.restore(table).select(*_keys(call), *plan.metrics).collect()
