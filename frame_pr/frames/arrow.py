@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, FrameKind, InMemory
+from frame_pr.frames.kinds import Frame, FrameKind
 from frame_pr.frames.messages import examples, first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_PLAIN = {"boolean": pl.Boolean, "integer": pl.Int64, "floating": pl.Float64, "string": pl.String, "date": pl.Date}
-"""The dtypes of Python objects that polars reads with equal values, by pandas' names of their kinds."""
+_PLAIN = cs.numeric() - cs.decimal() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
+"""The columns that polars may have read with equal values."""
+_PLAIN_OBJECTS = ("boolean", "date", "empty", "floating", "integer", "string")
+"""The Python objects that may become such columns, in the words of pandas."""
 
 
-class _ArrowRead(InMemory[Frame]):
+class _ArrowRead(FrameKind[Frame]):
     """A frame whose columns polars reads through Arrow, each of them once."""
+
+    takes_expressions = False
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns. Their names become text."""
@@ -137,19 +142,16 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
     def _has_plain_values(self, name: Any) -> bool:
         """Return whether polars reads a column with equal values: numbers, Booleans, times and texts."""
         import pandas as pd
-        import pyarrow as pa
 
         values = self.frame[name]
-        if values.dtype != object:
-            try:
-                dtype = pa.array(values.head(0), from_pandas=True).type
-            except pa.ArrowException:
+        if values.dtype == object:
+            kind = pd.api.types.infer_dtype(values, skipna=True)
+            # Arrow would drop the times of datetimes among dates.
+            if kind not in _PLAIN_OBJECTS or (kind == "date" and {*map(type, values.dropna())} != {date}):
                 return False
-            has_type = pa.types.is_primitive(dtype) or str(dtype) in ("string", "large_string", "binary")
-            return has_type and self.column(name).dtype != pl.Enum  # polars has no time zone like +05:30.
-        kind = pd.api.types.infer_dtype(values, skipna=True)
-        has_times = kind == "date" and {*map(type, values.dropna())} != {date}
-        return kind == "empty" or (kind in _PLAIN and self.column(name).dtype == _PLAIN[kind] and not has_times)
+        elif str(values.dtype).startswith(("category", "dictionary", "period", "interval")):
+            return False
+        return self.column(name).to_frame().select(_PLAIN).width == 1
 
     def _code(self, name: Any, frames: Sequence[FrameKind[Any]]) -> None:
         """Number the values of a column of several frames, unless they cannot be hashed, as lists."""
@@ -208,11 +210,9 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         import pandas as pd
 
         names = list(map(str, keys))
-        columns: dict[Hashable, Any] = {}
-        for column in table:
-            is_key = column.name in names
-            columns[self.labels[column.name] if is_key else column.name] = (self._key if is_key else _pandas)(column)
-        return pd.DataFrame(columns, copy=False)
+        columns = {column.name: (self._key if column.name in names else _pandas)(column) for column in table}
+        labels = [self.labels[name] if name in names else name for name in columns]
+        return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
     def _key(self, column: pl.Series) -> pd.Series[Any]:
         """Return a key of a result as the caller's column has it."""
@@ -229,11 +229,6 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         import pandas as pd
 
         return pd.concat([frame.set_axis(frames[0].index) for frame in frames], axis=1)
-
-
-def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
-    """Convert these columns of a pandas frame without the index. Their names become text."""
-    return PandasFrame(frame).read(columns).collect()
 
 
 def _series(name: Any, values: Any) -> pl.Series:

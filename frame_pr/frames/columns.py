@@ -96,24 +96,22 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
     """Check that no column is passed for two arguments. `items`: the arguments with their columns."""
-    arguments: dict[Any, list[str]] = {}
+    arguments: dict[Any, str] = {}
     for argument, item in items:
-        if not isinstance(item, pl.Expr):
-            arguments.setdefault(item, []).append(argument)
-    for name, roles in arguments.items():
-        if len(roles) > 1:
-            first, second = roles[:2]
-            advice = f" in {first}: name it once"
-            if first != second:
-                advice = f", to {first}= and to {second}=: give another column for one of them"
-            raise ValueError(f"column {shown(name)} is given twice{advice}")
+        if isinstance(item, pl.Expr):
+            continue
+        if item in arguments:
+            first, advice = arguments[item], f" in {argument}: name it once"
+            if argument != first:
+                advice = f", to {first}= and to {argument}=: give another column for one of them"
+            raise ValueError(f"column {shown(item)} is given twice{advice}")
+        arguments[item] = argument
 
 
-def refuse_clash(
-    keys: Iterable[str],
-    columns: Iterable[Any],
-    problem: str = "by column {} is named like a result column: rename it before the call",
-) -> None:
+_IS_A_RESULT = "by column {} is named like a result column: rename it before the call"
+
+
+def refuse_clash(keys: Iterable[str], columns: Iterable[Any], problem: str = _IS_A_RESULT) -> None:
     """Check that no key has the name of a result column. `problem`: the message, of other names."""
     for name in set(keys).intersection(columns):
         raise ValueError(problem.format(shown(name)))
@@ -186,38 +184,33 @@ def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
 
 
 def computed(
-    table: pl.LazyFrame, source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
+    source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
 ) -> pl.DataFrame:
     """Collect these columns of a frame, which must have one value for each row.
 
     `arguments`: the argument of each column that is an expression of the caller, for the error if it fails.
     """
+    fault: BaseException = ValueError(
+        f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to"
+    )
     try:
-        result = table.collect(engine="in-memory")
-    except (Exception, pl.exceptions.PanicException):
-        refuse_fault(source, columns, arguments, height)
-        raise
-    if arguments and result.height != height:
-        refuse_fault(source, columns, arguments, height)
-        raise ValueError(f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to")
-    return result
-
-
-def refuse_fault(
-    source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
-) -> None:
-    """Raise for the first expression of the caller that fails or that does not have one value for each row."""
+        result = source.select(**columns).collect(engine="in-memory")
+        if not arguments or result.height == height:
+            return result
+    except (Exception, pl.exceptions.PanicException) as error:
+        fault = error
     for name, argument in arguments.items():
         try:
-            height_of_column = source.select(columns[name]).collect(engine="in-memory").height
+            number = source.select(columns[name]).collect(engine="in-memory").height
         except (Exception, pl.exceptions.PanicException) as error:
             raise ValueError(f"{argument}: this expression cannot be computed: {first_line(error)}") from None
-        if height_of_column != height and columns[name].meta.root_names():
-            values, rows = pluralize(height_of_column, "value", "values"), pluralize(height, "row", "rows")
+        if number != height and columns[name].meta.root_names():
+            values, rows = pluralize(number, "value", "values"), pluralize(height, "row", "rows")
             raise ValueError(
                 f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
                 "before the call"
             )
+    raise fault
 
 
 def map_whole(

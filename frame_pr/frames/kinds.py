@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 import polars as pl
 
+from frame_pr.frames.arguments import Function
 from frame_pr.frames.columns import by_name, map_whole, needed, refuse_missing
 from frame_pr.frames.messages import first_line, shown
 
@@ -25,22 +25,24 @@ if TYPE_CHECKING:
 
 SMALL = 200_000
 """With fewer rows, the in-memory engine and a plan with one query less are faster."""
-Engine: TypeAlias = Literal["streaming", "in-memory"]
 Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
 """The caller's kind of frame. Results have the same kind."""
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
-class FrameKind(ABC, Generic[Frame]):
-    """A caller's frame: reads its columns as a LazyFrame, and returns results as the caller's kind."""
+class FrameKind(Generic[Frame]):
+    """A caller's frame: reads its columns, and returns results as the caller's kind.
 
-    name: str
+    This class is the kind of polars frames. A subclass reads another kind. Only `read` accepts a LazyFrame.
+    """
+
+    name = "polars frame"
     """The name in error messages."""
-    takes_expressions = False
+    takes_expressions = True
     """Whether a polars expression may stand for a column."""
 
-    def __init__(self, frame: Frame, columns: Sequence[Any], height: int = 0) -> None:
-        self.frame, self.columns, self.height = frame, list(columns), height
+    def __init__(self, frame: Any, columns: list[Any], height: int) -> None:
+        self.frame, self.columns, self.height = frame, columns, height
+        self.is_lazy = isinstance(frame, pl.LazyFrame)
         self.as_read: dict[str, pl.Series] = {}
         """The columns that were read, by their names as text."""
 
@@ -52,9 +54,15 @@ class FrameKind(ABC, Generic[Frame]):
             )
         refuse_missing(items, self.columns, argument=argument)
 
-    @abstractmethod
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns and with the root columns of expressions among the items."""
+        table: pl.LazyFrame = self.frame.lazy()
+        return table
+
+    def column(self, name: Any) -> pl.Series:
+        """Return one column."""
+        column: pl.Series = self.frame.get_column(str(name))
+        return column
 
     def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
         """Prepare columns that tell rows apart, such as keys, for `read`.
@@ -71,54 +79,45 @@ class FrameKind(ABC, Generic[Frame]):
         """Return the kind's own name for the dtype of a column; empty if it is that of polars."""
         return ""
 
-    @abstractmethod
-    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
-        """Return a full join of this frame and another of its kind, which has the columns `keys` first."""
-
-
-class InMemory(FrameKind[Frame]):
-    """A frame in memory: results are computed at once."""
-
-    @abstractmethod
-    def column(self, name: Any) -> pl.Series:
-        """Return one column."""
-
-    @abstractmethod
-    def gather(self, columns: Sequence[Any], rows: pl.Series) -> Frame:
+    def gather(self, columns: Sequence[Any], rows: pl.Series) -> Any:
         """Return columns of the caller at these row numbers. A null gives missing values."""
+        return self.frame.select(by_name(name).gather(rows) for name in columns)
 
-    @abstractmethod
-    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> Frame:
+    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> Any:
         """Convert a result. `keys` get the dtypes that they have in the caller's frame."""
+        return table
 
-    @abstractmethod
-    def beside(self, *frames: Frame) -> Frame:
+    def beside(self, *frames: Any) -> Any:
         """Concatenate the columns of frames."""
+        return pl.concat(frames, how="horizontal")
 
     def give(self, table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
         """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
         # The streaming engine takes 2 ms to start.
-        return self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys)
+        return cast(Frame, self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys))
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """Return the caller's rows with these columns of a table appended."""
-        return self.beside(self.frame, self.convert(collect_in_order(table, new)))
+        return cast(Frame, self.beside(self.frame, self.convert(collect_in_order(table, new))))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
         """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
         lines = collect_in_order(table, ["row", *new])
         columns = self.convert(lines.drop("row"))
         # Without columns, a frame has no rows.
-        return self.beside(self.gather(carried, lines["row"]), columns) if carried else columns
+        return cast(Frame, self.beside(self.gather(carried, lines["row"]), columns) if carried else columns)
 
     def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
-        """Return the join. The last columns of the table are row numbers of both frames, which may be null."""
+        """Return a full join of this frame and another of its kind, with the columns `keys` first.
+
+        The last columns of the table are row numbers of both frames, which may be null.
+        """
         joined = collected(table, "auto")
         frames = [self.convert(joined[:, :-2], keys)]
-        for kind, rows in ((self, joined[:, -2]), (cast(InMemory[Frame], other), joined[:, -1])):
+        for kind, rows in ((self, joined[:, -2]), (other, joined[:, -1])):
             names = [name for name in kind.columns if name not in keys]
             frames += [kind.gather(names, rows)] if names else []
-        return self.beside(*frames)
+        return cast(Frame, self.beside(*frames))
 
 
 def collect_in_order(table: pl.LazyFrame, columns: list[str]) -> pl.DataFrame:
@@ -127,7 +126,7 @@ def collect_in_order(table: pl.LazyFrame, columns: list[str]) -> pl.DataFrame:
     return collected(table.select(map(by_name, columns)), "in-memory")
 
 
-def engine_for(rows: int) -> Engine:
+def engine_for(rows: int) -> Literal["streaming", "in-memory"]:
     """Return the engine that is faster for a query over so many rows."""
     return "streaming" if rows >= SMALL else "in-memory"
 
@@ -139,48 +138,6 @@ def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.D
     except ValueError as error:
         # Drop what the in-memory engine adds: it describes expressions that the caller did not write.
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None
-
-
-class PolarsFrame(InMemory[pl.DataFrame]):
-    """A polars DataFrame."""
-
-    name = "polars DataFrame"
-    takes_expressions = True
-
-    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """Return the whole frame."""
-        return self.frame.lazy()
-
-    def column(self, name: Any) -> pl.Series:
-        """Return one column."""
-        return self.frame.get_column(str(name))
-
-    def gather(self, columns: Sequence[Any], rows: pl.Series) -> pl.DataFrame:
-        """Return columns of the caller at these row numbers."""
-        return self.frame.select(by_name(name).gather(rows) for name in columns)
-
-    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> pl.DataFrame:
-        """Return the result as it is."""
-        return table
-
-    def beside(self, *frames: pl.DataFrame) -> pl.DataFrame:
-        """Concatenate the columns of frames."""
-        return pl.concat(frames, how="horizontal")
-
-
-class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
-    """A polars LazyFrame, for a join of two of them. It is never collected here; other functions use `on_frame`."""
-
-    name = "polars LazyFrame"
-    takes_expressions = True
-
-    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """Return the frame itself."""
-        return self.frame
-
-    def give_joined(self, other: FrameKind[pl.LazyFrame], table: pl.LazyFrame, keys: Sequence[Any]) -> pl.LazyFrame:
-        """Return the join as it is."""
-        return table
 
 
 def on_frame(
@@ -214,15 +171,16 @@ def lazily(function: Function) -> Function:
 
     @wraps(function)
     def call(*args: Any, **arguments: Any) -> Any:
-        frame, *others = args if args else [arguments.pop("frame", None)]
+        frame = args[0] if args else arguments.get("frame")
         if not isinstance(frame, pl.LazyFrame):
-            return function(*args, **arguments) if args or frame is None else function(frame, **arguments)
-        return on_frame(frame, lambda rows: function(rows, *others, **arguments))
+            return function(*args, **arguments)
+        arguments.pop("frame", None)
+        return on_frame(frame, lambda rows: function(rows, *args[1:], **arguments))
 
     return cast(Function, call)
 
 
-class Backend(ABC, Generic[Frame]):
+class Backend(Generic[Frame]):
     """A distributed frame, such as a Spark DataFrame. It runs metrics on its partitions and returns its own kind."""
 
     frame_type: Any
@@ -236,17 +194,12 @@ class Backend(ABC, Generic[Frame]):
     tally_in_memory = "a tally of the rows"
     """What holds all that the other functions need, in fewer rows."""
 
-    @abstractmethod
-    def evaluate(self, request: Any, named: Mapping[str, str], means: Any | None, undefined: float | None) -> Frame:
-        """Run `functions.evaluation.evaluated`."""
-
-    @abstractmethod
-    def with_metrics(self, request: Any, named: Mapping[str, str], prefix: str, undefined: float | None) -> Frame:
-        """Run `functions.evaluation.append_metrics`."""
-
-    @abstractmethod
-    def tally(self, request: Any, bins: Any) -> Frame:
-        """Run `functions.tallies.tallied`."""
+    evaluate: Callable[..., Frame]
+    """Runs `functions.evaluation.evaluate_request`."""
+    with_metrics: Callable[..., Frame]
+    """Runs `functions.evaluation.append_metrics`."""
+    tally: Callable[..., Frame]
+    """Runs `functions.tallies.tallied`."""
 
 
 _BACKENDS: list[type[Backend[Any]]] = []
@@ -280,10 +233,8 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
     """Return the frame as one of its kind; None if no kind matches. No library of a kind is imported."""
-    if isinstance(frame, pl.DataFrame):
-        return PolarsFrame(frame, frame.columns, frame.height)
-    if isinstance(frame, pl.LazyFrame):
-        return PolarsLazyFrame(frame, frame.collect_schema().names())
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        return FrameKind(frame, list(frame.collect_schema()), frame.height if isinstance(frame, pl.DataFrame) else 0)
     for library, names, kind in _ARROW_KINDS:
         # A module that is still being imported has no classes yet.
         if isinstance(frame, tuple(getattr(sys.modules.get(library), name, ()) for name in names)):
@@ -295,14 +246,14 @@ _ARROW_KINDS = (("pandas", ["DataFrame"], "PandasFrame"), ("pyarrow", ["Table", 
 """The classes of the frames that polars reads through Arrow, by their library, with their kinds."""
 
 
-def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> InMemory[Frame]:
+def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> FrameKind[Frame]:
     """Return the frame in memory as one of its kind; collect a LazyFrame. Raise if no kind matches.
 
     `project`: selects columns of a stream before it is read.
     """
     source: Any = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
     if kind := find_kind(source) or find_kind(read_stream(source if project is None else project(source))):
-        return cast(InMemory[Frame], kind)
+        return kind
     if backend := backend_class(frame):
         raise TypeError(
             f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "
@@ -323,11 +274,9 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> InMemo
 
 _ADVICE = {
     "group": "give the frame itself, and the grouping columns as by=[...]",
-    r"^pyspark\.pandas": "give its .to_spark(), after import frame_pr.spark",
     r"^pyspark.*\.dataframe$": "import frame_pr.spark first, then call this again",
     r"^dask.*\.dataframe$": "import frame_pr.dask first, then call this again",
     "^narwhals": "to_native() of it is the frame inside, whose kind then comes back",
-    "^pyarrow.*dataset": "polars.scan_pyarrow_dataset(...) reads it as a LazyFrame",
 }
 """What to give instead of an object that is no frame, by patterns of its class."""
 

@@ -12,7 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing
-from frame_pr.frames.kinds import Frame, InMemory, engine_for, on_frame
+from frame_pr.frames.kinds import Frame, FrameKind, engine_for, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
 from frame_pr.inputs.request import OTHER, Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
@@ -83,7 +83,7 @@ class Rows:
 class OutputFrame(NamedTuple, Generic[Frame]):
     """The output of a call: restores the caller's keys from `group`, and the caller's kind of frame."""
 
-    kind: InMemory[Frame]
+    kind: FrameKind[Frame]
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, if there are several; then `system` is the last key."""

@@ -17,7 +17,7 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, find_kind, kind_of, project_stream, stream_columns
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, find_kind, kind_of, project_stream, stream_columns
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 class Selection(NamedTuple, Generic[Frame]):
     """The caller's columns under our names, and these names with the caller's."""
 
-    kind: InMemory[Frame]
+    kind: FrameKind[Frame]
     data: pl.DataFrame
     schema: pl.Schema
     """The dtypes of the columns."""
@@ -82,7 +82,7 @@ def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, 
 
 
 def _computed(
-    kind: InMemory[Any], request: Request
+    kind: FrameKind[Any], request: Request
 ) -> tuple[list[str], list[str], dict[str, str], pl.DataFrame, dict[str, str]]:
     """Compute the caller's expressions: the names of keys, scores and others, their data, and the arguments."""
     source, score = kind.read(request.columns), "prediction" if request.predicted else "score"
@@ -93,7 +93,7 @@ def _computed(
     argument_of = _by_role(["by"] * len(keys), [score] * len(scores), {role: role for role in single})
     computed_by = [name for name, items in request.arguments.items() if any(isinstance(x, pl.Expr) for x in items)]
     arguments = {role: argument for role, argument in argument_of.items() if argument in computed_by}
-    data = computed(source.select(**columns), source, columns, arguments, kind.height)
+    data = computed(source, columns, arguments, kind.height)
     return list(keys), list(scores), {role: name for role, (name, _) in single.items()}, data, arguments
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arrow import from_pandas
+from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.columns import by_name
 from frame_pr.parts.backends import OTHER, Shuffled
 from frame_pr.parts.part_query import Part, in_part
@@ -171,7 +171,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _to_polars(part: pd.DataFrame) -> pl.DataFrame:
-    return from_pandas(part, list(part.columns))
+    return PandasFrame(part).read(list(part.columns)).collect()
 
 
 def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.DataFrame:

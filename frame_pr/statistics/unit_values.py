@@ -10,7 +10,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, names_of
 from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, InMemory, backend_class, collected, kind_of
+from frame_pr.frames.kinds import Frame, FrameKind, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -37,7 +37,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
     """The metrics that lie between 0 and 1."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """Return a result with these keys as a frame of the caller's kind."""
-    kind: InMemory[Frame]
+    kind: FrameKind[Frame]
 
 
 def unit_values_of(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_missing, refuse_repeats
-from frame_pr.frames.kinds import Frame, FrameKind, InMemory, find_kind, path_advice, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects
 
@@ -104,7 +104,7 @@ def join_judgments(
         raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
     run, judgments = read_stream(run), read_stream(judgments)
     left, right = find_kind(run), find_kind(judgments)
-    if left is None or right is None or type(left) is not type(right):
+    if left is None or right is None or (type(left), left.is_lazy) != (type(right), right.is_lazy):
         raise TypeError(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
             f"got {kind_of_value(run)} and {kind_of_value(judgments)}{path_advice(run) or path_advice(judgments)}"
@@ -117,8 +117,8 @@ def join_judgments(
             f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "
             "them, or name it in on="
         )
-    joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), [*runs, *keys])
-    return joined
+    table = _join(left, right, keys, runs, groups)
+    return cast(Frame, table) if left.is_lazy else left.give_joined(right, table, [*runs, *keys])
 
 
 def _join(
@@ -173,11 +173,11 @@ def _joinable(
 
     A frame in memory has the number of its `row` in place of these.
     """
-    names = [] if isinstance(kind, InMemory) else [name for name in kind.columns if name not in key_names]
+    names = [name for name in kind.columns if name not in key_names] if kind.is_lazy else []
     others = {f"{row} {i}": name for i, name in enumerate(names)}
     columns = (by_name(name).alias(ours) for ours, name in (keys | others).items())
     table = kind.read([*key_names, *names]).select(columns)
-    return (table.with_row_index(row), {row: row}) if isinstance(kind, InMemory) else (table, others)
+    return (table, others) if kind.is_lazy else (table.with_row_index(row), {row: row})
 
 
 def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:

@@ -9,7 +9,7 @@ import pytest
 from names import CALL_CASES, call
 
 import frame_pr as fp
-from frame_pr.frames.arrow import from_pandas
+from frame_pr.frames.kinds import find_kind
 
 DAYS = pd.to_datetime(["1969-12-31 23:59:59.123456789", "2024-02-28", "2024-02-29 12:30"], format="ISO8601")
 # Each ascending: as results are sorted.
@@ -370,7 +370,7 @@ def test_a_subclass_and_a_view():
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "double[pyarrow]"])
 def test_numbers_are_not_copied(dtype):
     frame = pd.DataFrame({"score": np.arange(100), "q": np.arange(100)}).astype({"score": dtype})
-    score = from_pandas(frame, ["q", "score"])["score"].to_numpy()
+    score = find_kind(frame).read(["q", "score"]).collect()["score"].to_numpy()
     held = frame["score"].array.__arrow_array__().chunk(0).to_numpy() if "arrow" in dtype else frame["score"].to_numpy()
     assert np.shares_memory(score, held)
 
