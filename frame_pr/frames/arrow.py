@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_PLAIN = cs.numeric() - cs.decimal() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
+_PLAIN = cs.numeric() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
 """The columns that polars may have read with equal values."""
 _PLAIN_OBJECTS = ("boolean", "date", "empty", "floating", "integer", "string")
 """The Python objects that may become such columns, in the words of pandas."""
@@ -149,7 +149,7 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
             # Arrow would drop the times of datetimes among dates.
             if kind not in _PLAIN_OBJECTS or (kind == "date" and {*map(type, values.dropna())} != {date}):
                 return False
-        elif str(values.dtype).startswith(("category", "dictionary", "period", "interval")):
+        elif str(values.dtype).startswith(("category", "decimal", "dictionary", "interval", "period")):
             return False
         return self.column(name).to_frame().select(_PLAIN).width == 1
 
