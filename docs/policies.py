@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import frame_pr
-from frame_pr.frames.arguments import Refusal
+from frame_pr.frames.arguments import Refusal, refuse_options
 from frame_pr.inputs.policies import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TOGETHER
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
@@ -48,7 +48,7 @@ TRIALS: dict[str, dict[str, Any]] = {
     "gain=": {"gain": "times"},
     "tie_break=": {"tie_break": "name"},
     "tie_break_descending=": {"tie_break": "name", "tie_break_descending": False},
-    **{f'ties="{ties}"': {"ties": ties} for ties, rule in TIES.items() if not rule.together},
+    **{f'ties="{ties}"': {"ties": ties} for ties, rule in TIES.items() if rule.orders != "nothing"},
     "ascending=": {"ascending": True},
     "unscored=": {"unscored": "drop"},
     "unjudged=": {"unjudged": "drop"},
@@ -173,14 +173,19 @@ def _ways(name: str) -> list[tuple[str, set[str]]]:
     return [("", next(iter(refused.values())))] if alike else list(refused.items())
 
 
+def is_refused(arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> bool:
+    """Whether one of the refusals is for these arguments."""
+    try:
+        refuse_options("the function", arguments, refusals)
+    except ValueError:
+        return True
+    return False
+
+
 def refused_by(name: str, way: Way) -> set[str]:
     """The trials that a function refuses, as its table and the records of its metrics state."""
     refusals = (*REFUSED.get(name, ()), *way.refusals)
-    by_function = {
-        trial
-        for trial, options in TRIALS.items()
-        if any(refusal.applies({**way.arguments, **options}) for refusal in refusals)
-    }
+    by_function = {trial for trial, options in TRIALS.items() if is_refused({**way.arguments, **options}, refusals)}
     return by_function.union(*map(refused_by_metric, way.metrics))
 
 
@@ -191,7 +196,7 @@ def refused_by_metric(name: str) -> frozenset[str]:
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
     if isinstance(record.cutoff, Rank) or record.counts_ranks:
         refused |= {"weight=", "prevalence="}
-    if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"].values()):
+    if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"]().values()):
         refused.add("gain=")
     return frozenset(refused)
 
@@ -231,7 +236,7 @@ def pairs() -> dict[str, list[str]]:
     """Each option with those after it that exclude it."""
     beside: dict[str, list[str]] = {}
     for (one, options), (other, more) in combinations(TRIALS.items(), 2):
-        together = not {*options} & {*more} and any(refusal.applies({**options, **more}) for refusal in TOGETHER)
+        together = not {*options} & {*more} and is_refused({**options, **more}, TOGETHER)
         if together and "tie_break_descending=" not in (one, other):
             beside.setdefault(one, []).append(other)
     return beside

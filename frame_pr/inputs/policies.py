@@ -16,28 +16,16 @@ Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieRule:
-    """A meaning of equal scores. Fields have no defaults, so an incomplete record fails at import."""
+    """A meaning of equal scores."""
 
     orders: Literal["nothing", "all orders", "truth", "rows"]
     """What orders rows of equal score: nothing, so that a threshold selects them together; nothing, and the value is
     the mean over all their orders; their labels (or gains); or the order of the rows in the frame.
     """
-    descending: bool
+    descending: bool = False
     """Whether tied rows are in descending order: positives first, or the last row first."""
-    refusal: str
+    refusal: str = ""
     """What an error says about a metric that is undefined under the rule, if there is one."""
-    sentence: str
-    """The sentence in the docs."""
-
-    @cached_property
-    def together(self) -> bool:
-        """Return whether a threshold selects equal scores together."""
-        return self.orders == "nothing"
-
-    @cached_property
-    def averages(self) -> bool:
-        """Return whether a value is the mean over all orders of equal scores."""
-        return self.orders == "all orders"
 
     @cached_property
     def bounds(self) -> bool:
@@ -51,42 +39,26 @@ class TieRule:
 
 
 TIES: Mapping[Ties, TieRule] = {
-    "threshold": TieRule(
-        orders="nothing",
-        descending=False,
-        refusal="",
-        sentence="a threshold selects all or none of them. If a cutoff k falls inside a tie, the tied rows share their "
-        "positives evenly",
-    ),
+    "threshold": TieRule("nothing"),
     "expected": TieRule(
-        orders="all orders",
-        descending=False,
+        "all orders",
         refusal="has no closed form in expectation: {way}ties='threshold' selects equal scores together",
-        sentence="the mean over all orders of the tied rows (McSherry and Najork 2008)",
     ),
     "optimistic": TieRule(
-        orders="truth",
+        "truth",
         descending=True,
         refusal="is not best with positives first: ties='optimistic' would be no bound of it",
-        sentence="positives first",
     ),
     "pessimistic": TieRule(
-        orders="truth",
-        descending=False,
-        refusal="is not worst with positives last: ties='pessimistic' would be no bound of it",
-        sentence="positives last",
+        "truth", refusal="is not worst with positives last: ties='pessimistic' would be no bound of it"
     ),
-    "order": TieRule(
-        orders="rows",
-        descending=False,
-        refusal="",
-        sentence="the tied rows keep the order of the frame",
-    ),
+    "order": TieRule("rows"),
 }
 assert get_args(Ties) == tuple(TIES), "Ties and TIES name different rules"
 
 BOUNDS = tuple(name for name, rule in TIES.items() if rule.bounds)
 """The tie rules that bound a value."""
+_BY_ROW = tuple(name for name, rule in TIES.items() if rule.by_row)
 
 
 Column: TypeAlias = str | pl.Expr
@@ -186,7 +158,7 @@ _CURVE = (
     Refusal(
         "ties",
         "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
-        values=tuple(name for name, rule in TIES.items() if rule.averages),
+        values=("expected",),
     ),
     Refusal(
         "ties",
@@ -256,7 +228,7 @@ SAMPLED_CLUSTERS = (
 _DRAWN = "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it out"
 DRAWN_ROWS = (
     Refusal("tie_break", _DRAWN.format("tie_break=")),
-    Refusal("ties", _DRAWN.format("the order of rows"), values=tuple(n for n, rule in TIES.items() if rule.by_row)),
+    Refusal("ties", _DRAWN.format("the order of rows"), values=_BY_ROW),
     *(
         Refusal(
             total, "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'"
@@ -280,7 +252,7 @@ TOGETHER = (
         with_option="total_positives",
     ),
     Refusal("tie_break", _NO_PLACES, with_option="count"),
-    Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), with_option="count"),
+    Refusal("ties", _NO_PLACES, values=_BY_ROW, with_option="count"),
     *(
         Refusal(
             "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option=option

@@ -12,12 +12,12 @@ TIED = pl.DataFrame({"y": [1, 0, 0], "s": [1, 1, 1]})
 
 @pytest.mark.parametrize("ties", TIES)
 def test_a_rule_is_applied_or_refused_by_curve(ties):
-    if TIES[ties].averages:
+    if TIES[ties].orders == "all orders":
         with pytest.raises(ValueError, match="a curve has no expectation over orders"):
             TIED.pr.curve("y", "s", ties=ties)
     else:
         # One row for the block, or one for each row that the rule orders.
-        assert TIED.pr.curve("y", "s", ties=ties).height == (1 if TIES[ties].together else 3)
+        assert TIED.pr.curve("y", "s", ties=ties).height == (1 if TIES[ties].orders == "nothing" else 3)
 
 
 @pytest.mark.parametrize(
