@@ -113,7 +113,8 @@ _IS_A_RESULT = "by column {} is named like a result column: rename it before the
 
 def refuse_clash(keys: Iterable[str], columns: Iterable[Any], problem: str = _IS_A_RESULT) -> None:
     """Check that no key has the name of a result column. `problem`: the message, of other names."""
-    for name in set(keys).intersection(columns):
+    existing = set(columns)
+    if name := next((name for name in keys if name in existing), None):
         raise ValueError(problem.format(shown(name)))
 
 
