@@ -119,12 +119,10 @@ def plan_for(
     )
 
 
-def values(
-    rows: Rows, named: Mapping[str, str], undefined: float | None = None, ranked: PackedRows | None = None
-) -> pl.LazyFrame:
-    """Return one row per group: `group` and the metrics under these column names. `ranked`: see `aggregate`."""
+def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
+    """Return one row per group: `group` and the metrics under these column names."""
     plan = plan_for(rows, list(named.values()), undefined)
-    table = finalize(aggregate(rows, plan, ranked), ["group"], plan)
+    table = finalize(aggregate(rows, plan), ["group"], plan)
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
 

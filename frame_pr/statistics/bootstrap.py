@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from frame_pr.frames.kinds import collected
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.ranking.blocks import pack_rows
 from frame_pr.statistics.bounds import ROUNDING, Array, Bounds, array_of, columns_of, scipy_special, t_quantile
-from frame_pr.statistics.sampled_rows import SampledRows
+from frame_pr.statistics.sampled_rows import SampledRows, counted_rows
 from frame_pr.statistics.unit_values import means_over
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -39,14 +38,12 @@ class Draws(NamedTuple):
 
 def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: float) -> pl.DataFrame:
     """Return a row per key and metric, with the bounds of a bootstrap over rows or clusters."""
-    rows, output, names = sampled.rows, sampled.output, [metric.name for metric in sampled.metrics]
+    rows, names = sampled.rows, [metric.name for metric in sampled.metrics]
     keys, places = list(sampled.keys.values()), [str(m) for m in range(len(names))]
     exact = values(rows, dict(zip(places, names, strict=True)), sampled.undefined)
     table = sampled.restored(exact.with_columns(code="group").collect())
-    # Groups have numbers in the order of their keys, so that draws do not depend on the order of the rows.
-    system = pl.col("code") % len(rows.key.score_dtypes)
-    own = [column for key, column in output.key_columns.items() if not (output.systems and key == "system")]
-    table = table.sort(*own, system).with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
+    # Without gaps, and in the order of the keys, as the codes are: draws do not depend on the order of the rows.
+    table = table.sort("code").with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     kept = pl.col("number")
     if sampled.averaged:
         kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
@@ -55,10 +52,8 @@ def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: floa
     long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(places, index=index, variable_name="m")
     result = means_over(long.with_columns(pl.col("m").cast(pl.Int32)), [*index, "m"], len(names))
     result = result.select(*keys, "m", "value", "undefined", kept="kept" if keys else pl.lit(0))
-    data = collected(rows.frame, "auto").join(table.select("code", "number", "kept"), left_on="group", right_on="code")
-    data = data.with_columns(group="number").drop("number")
-    data = data.filter(~pl.col("dropped")).drop("dropped") if rows.key.drops else data
-    data = data if rows.has_counts else data.with_columns(count=pl.lit(1, dtype=pl.Int64))
+    numbers = table.select("number", "kept", group="code")
+    data = counted_rows(rows).join(numbers, on="group").drop("group").rename({"number": "group"})
     result = result.join(_degrees(data, clustered=sampled.clustered), on="kept", how="left")
     # Groups without values have only dropped rows.
     rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None, valued_groups=None)

@@ -172,7 +172,7 @@ class SampledRows(NamedTuple, Generic[Frame]):
         `has_positive` and `has_negative`: whether the cluster has a row of each label; for a share, of the whole.
         `alone`: whether it is the only cluster of a group. `groups`: the result of `estimates_of_groups`.
         """
-        rows, table, parts = self.rows, _counted(self.rows), []
+        rows, table, parts = self.rows, counted_rows(self.rows), []
         if any(target.of_ranking for target in self.metrics):
             # Only a block of dropped rows weighs nothing.
             blocks = collected(blocks_of(rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
@@ -278,7 +278,7 @@ def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: flo
     # Not metrics: a group without values has rows.
     table = collected(finalize(aggregate(rows, plan, ranked), ["group", "positives", "rows"], plan), "auto")
     steps = None if ranked is None else _steps(rows, ranked)
-    counts = _counted(rows)
+    counts = counted_rows(rows)
     squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
     of_label = {"of_positives": squares.filter("truth").sum(), "of_negatives": squares.filter(~pl.col("truth")).sum()}
     sums_of = {"whole": pl.col("count").filter("has_positive").sum(), "hits": pl.col("count").filter("truth").sum()}
@@ -304,7 +304,7 @@ def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: flo
     return pl.concat(parts)
 
 
-def _counted(rows: Rows) -> pl.DataFrame:
+def counted_rows(rows: Rows) -> pl.DataFrame:
     """Return the rows that count, with `count`."""
     table = collected(rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame, "auto")
     return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))
