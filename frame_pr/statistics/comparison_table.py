@@ -20,13 +20,13 @@ from frame_pr.statistics.bounds import Array, array_of, columns_of, t_test
 PREVIOUS = "previous"
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
+_COUNTS = ("units_baseline", "units_system", "undefined", "wins", "equal", "losses")
 NUMBERS: Mapping[str, pl.DataType] = {
-    **dict.fromkeys(("difference", "low", "high", "p_value"), pl.Float64()),
-    **dict.fromkeys(("value_baseline", "value_system", "standard_error"), pl.Float64()),
-    **dict.fromkeys(("units_baseline", "units_system", "undefined"), pl.Int64()),
-    "effect_size": pl.Float64(),
-    **dict.fromkeys(("wins", "equal", "losses"), pl.Int64()),
-    "level": pl.Float64(),
+    name: pl.Int64() if name in _COUNTS else pl.Float64()
+    for name in (
+        *("difference", "low", "high", "p_value", "value_baseline", "value_system", "standard_error"),
+        *("units_baseline", "units_system", "undefined", "effect_size", "wins", "equal", "losses", "level"),
+    )
 }
 """The numbers of a comparison, in the order of the result; null where a test does not give them."""
 DETAILS = tuple(NUMBERS)[4:]
@@ -105,14 +105,13 @@ def with_t_test(table: pl.DataFrame, alpha: float) -> pl.DataFrame:
 
 def adjusted(p_values: Array, correction: str) -> Array:
     """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
-    result, tested = p_values.copy(), ~np.isnan(p_values)
+    tested, result = ~np.isnan(p_values), p_values.copy()
     p = p_values[tested]
     if correction == "bh" and len(p):
         from scipy.stats import false_discovery_control  # Takes a second, which other calls do not need.
 
         result[tested] = false_discovery_control(p)
     if correction == "holm":
-        order = np.argsort(p)
-        steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
-        result[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
+        steps = np.maximum.accumulate(np.sort(p) * np.arange(len(p), 0, -1))
+        result[tested] = np.minimum(steps, 1.0)[p.argsort().argsort()]
     return result

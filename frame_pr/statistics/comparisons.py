@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, public
-from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash, refuse_repeats
+from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metrics_named, sorted_by
@@ -36,14 +36,9 @@ _REFUSED = {
     "sign": "tests the median difference, so it reports systems whose means are equal",
     "bootstrap": "reports too many differences if there are few groups",
 }
-_MOST_RESAMPLES = 10**6
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
     "them apart to 'system', or name the groups to compare, between=..."
-)
-_NO_SYSTEM = (
-    "compare: the frame has no column 'system'; a frame of metrics needs one that names the system of each row, so "
-    "rename yours. For scored rows give truth and a list of scores"
 )
 
 
@@ -258,12 +253,9 @@ def compare(
     if isinstance(rows, Mapping):
         if between is not None:
             raise ValueError("between= compares groups of one frame, and a dict of frames is compared by its names")
-        rows, systems = _stacked_frames(rows)
-        call = call._replace(systems=systems)
-        by_groups = has_keys(by)
-        call = call._replace(
-            by=[*listed("by", by), "system"] if by_groups else by, between=None if by_groups else "system"
-        )
+        keys, group = ([*listed("by", by), "system"], None) if has_keys(by) else (by, "system")
+        call = call._replace(systems=tuple(rows), by=keys, between=group)
+        rows = _stacked_frames(rows)
     result: Frame = on_frame(rows, lambda frame: _compared(frame, call))
     return result
 
@@ -308,12 +300,8 @@ def _draws(test: Any, correction: Any, resamples: Any, seed: Any) -> tuple[int, 
         for name, value in (("resamples", resamples), ("seed", seed)):
             if value is not None:
                 raise ValueError(f"{name}= is about random draws, and test={test!r} has none: leave it out")
-    number = check_whole("resamples", 10_000 if resamples is None else resamples, 1)
-    if number > _MOST_RESAMPLES:
-        raise ValueError(
-            f"resamples must be at most {_MOST_RESAMPLES:,}, got {number}: a p-value then varies by 0.0005 at most"
-        )
-    return number, check_whole("seed", seed or 0, 0)
+    number = check_whole("resamples", 10_000 if resamples is None else resamples, least=1, most=1_000_000)
+    return number, check_whole("seed", seed or 0, least=0)
 
 
 def _compared(frame: Any, call: _Call) -> Any:
@@ -339,7 +327,10 @@ def _validate_paired(frame: Any, call: _Call, *, has_values: bool) -> None:
     if call.cluster is not None and call.test == "delong":
         raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
     if has_values and "system" not in kind_of(frame).columns:
-        raise ValueError(_NO_SYSTEM)
+        raise ValueError(
+            "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
+            "rename yours. For scored rows give truth and a list of scores"
+        )
 
 
 def _validate_between(frame: Any, call: _Call) -> _Call:
@@ -348,14 +339,6 @@ def _validate_between(frame: Any, call: _Call) -> _Call:
         raise ValueError(f"test={call.test!r} is for pairs, and groups of between= have different rows: use test='t'")
     column = column_name("between", call.between)
     kind_of(frame).refuse_missing([column], "between")
-    scores = [] if call.score is None else listed("score", call.score)
-    roles = [
-        ("between", column),
-        ("truth", call.truth),
-        *(("score", score) for score in scores),
-        ("cluster", call.cluster),
-    ]
-    refuse_repeats((role, item) for role, item in roles if item is not None)
     keys = [] if call.by is None else listed("by", call.by)
     return call._replace(by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column])
 
@@ -458,45 +441,37 @@ def _result(
 ) -> Any:
     """Return what `compare` returns."""
     paired, kind, names = call.between is None, source.kind, pl.lit(pairs.names)
-    is_known = paired and (source.systems or call.systems)
+    left = {key: column for key, column in columns.items() if key != call.group}
     # The key of several scores is `score`, because `system` is the compared group.
-    of_scores = source.systems and not paired
-    keys = {
-        "score" if of_scores and key == "system" else key: column
-        for key, column in columns.items()
-        if key != call.group
-    }
+    keys = {"score" if source.systems and key == "system" else key: column for key, column in left.items()}
     numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
-    if call.correction is not None and not (is_known and len(pairs.names) == 2 and not keys and len(metrics) == 1):
+    is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1
+    if call.correction is not None and not (is_single and paired and (source.systems or call.systems)):
         numbers.append("p_adjusted")
         table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), call.correction)))
     numbers += DETAILS if call.details else ()
     refuse_clash(keys, numbers)
-    table = table.with_columns(
+    table = pl.concat([pl.DataFrame(schema=NUMBERS), table], how="diagonal_relaxed").with_columns(
         metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
         baseline=names.gather("a"),
         system=names.gather("b"),
         level=pl.lit(call.confidence),
     )
-    nulls = [pl.lit(None, dtype).alias(name) for name, dtype in NUMBERS.items() if name not in table.columns]
-    order = sorted_by(
-        ["system" if of_scores and key == "score" else key for key in keys], source.systems, [*keys.values()]
-    )
-    result = table.lazy().sort(*order, "m", "a", "b").with_columns(nulls)
+    result = table.lazy().sort(*sorted_by([*left], source.systems, [*left.values()]), "m", "a", "b")
     result = result.select(*(pl.col(column).alias(key) for key, column in keys.items()), *numbers)
-    given = kind.give(result, [key for key in keys if key in columns])
+    output = kind.give(result, [key for key in keys if key in left])
     # The compared groups are values of the caller's column, as other keys are.
     for side in () if kind.takes_expressions or (paired and source.systems) else ("baseline", "system"):
         own = kind.give(result.select(by_name(side).alias(call.group)), [call.group])
-        if hasattr(given, "set_column"):  # A Table of pyarrow.
-            given = given.set_column(given.column_names.index(side), side, own.column(0))
+        if hasattr(output, "set_column"):  # A Table of pyarrow.
+            output = output.set_column(output.column_names.index(side), side, own.column(0))
         else:
-            given[side] = own.iloc[:, 0].array
-    return given
+            output[side] = own.iloc[:, 0].array
+    return output
 
 
-def _stacked_frames(frames: Mapping[Any, Any]) -> tuple[Any, tuple[str, ...]]:
-    """Return the rows of several frames as one frame with a column `system`, and the names of the frames."""
+def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
+    """Return the rows of several frames as one frame, with the names of the frames in a column `system`."""
     for name, frame in frames.items():
         if not isinstance(name, str):
             raise TypeError(f"frame: a dict of frames has names; got the name {shown(name)}")
@@ -507,10 +482,9 @@ def _stacked_frames(frames: Mapping[Any, Any]) -> tuple[Any, tuple[str, ...]]:
         raise TypeError("a dict of frames takes two frames or more, all of one kind")
     if issubclass(kind := kinds.pop(), (pl.DataFrame, pl.LazyFrame)):
         parts = [frame.with_columns(system=pl.lit(name)) for name, frame in frames.items()]
-        return pl.concat(parts, how="diagonal_relaxed"), tuple(frames)
+        return pl.concat(parts, how="diagonal_relaxed")
     if not hasattr(kind, "assign"):
         raise TypeError(f"a dict of frames takes polars or pandas frames; got a {kind.__name__}")
     import pandas as pd
 
-    named = [frame.assign(system=name) for name, frame in frames.items()]
-    return pd.concat(named, ignore_index=True), tuple(frames)
+    return pd.concat([frame.assign(system=name) for name, frame in frames.items()], ignore_index=True)

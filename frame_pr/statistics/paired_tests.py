@@ -41,44 +41,35 @@ def validate_shared(values: pl.DataFrame, pairs: Pairs) -> None:
 
 
 def differences_of_units(values: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
-    """Return a row per test and unit: the differences `d`, null unless both systems have a value.
+    """Return a row per test and unit: the difference `d`, null unless both systems have a value, and its `noise`.
 
-    `values`: `place`, the columns in which pairs are equal, `unit` (its number in its key) and `value`. `d` is a share
-    of `scale`, the largest value of the test. `x` and `y` are the two values.
+    `values`: `place`, the columns in which pairs are equal, `unit` (its number in its key) and `value`.
     """
     test, units = [*pairs.on, "a", "b"], values.select(*pairs.on, "unit").unique()
     both = pairs._replace(table=units.join(pairs.table, on="m")).both(values, "unit", how="left").sort(*test, "unit")
-    x, y, scale, d = pl.col("base value"), pl.col("value"), pl.col("scale"), pl.col("d")
-    both = both.with_columns(x=pl.when(y.is_not_null()).then(x), y=pl.when(x.is_not_null()).then(y))
-    largest = pl.max_horizontal(pl.col("x", "y").abs()).max().over(test)
-    both = both.with_columns(scale=pl.when(largest > 0).then(largest).otherwise(1.0))
-    both = both.with_columns(d=pl.col("y") / scale - pl.col("x") / scale)
-    return both.with_columns(d=pl.when(d.abs() < TIE).then(0.0).otherwise(d))
+    x, y, noise = pl.col("base value"), pl.col("value"), pl.col("noise")
+    both = both.with_columns(noise=TIE * pl.max_horizontal(x.abs(), y.abs()).max().over(test))
+    return both.with_columns(d=pl.when((y - x).abs() < noise).then(0.0).otherwise(y - x))
 
 
 def compare_units(both: pl.DataFrame, on: list[str], alpha: float) -> pl.DataFrame:
     """Test the means of the differences of units by Student's t."""
-    d, scale, n = pl.col("d"), pl.col("scale"), pl.col("d").count().cast(pl.Int64)
+    d, n, noise = pl.col("d"), pl.col("d").count().cast(pl.Int64), pl.col("noise").first()
     signs = {"wins": d > 0, "equal": d == 0, "losses": d < 0}
     table = both.group_by(*on, "a", "b", maintain_order=True).agg(
-        scale.first(),
         units_baseline=n,
         units_system=n,
         undefined=d.null_count().cast(pl.Int64),
-        value_baseline=pl.col("x").mean(),
-        value_system=pl.col("y").mean(),
-        mean=d.mean(),
-        spread=pl.when(n > 1).then(pl.when(d.max() - d.min() < TIE).then(0.0).otherwise(d.std())),
+        value_baseline=pl.col("base value").filter(d.is_not_null()).mean(),
+        value_system=pl.col("value").filter(d.is_not_null()).mean(),
+        difference=d.mean(),
+        spread=pl.when(n > 1).then(pl.when(d.max() - d.min() < noise).then(0.0).otherwise(d.std())),
         df=n - 1,
         **{name: sign.sum().cast(pl.Int64) for name, sign in signs.items()},
     )
-    mean, spread = pl.col("mean"), pl.col("spread")
-    table = table.with_columns(
-        difference=mean * scale,
-        standard_error=spread / pl.col("units_system").sqrt() * scale,
-        effect_size=pl.when(spread > 0).then(mean / spread),
-    )
-    return with_t_test(table, alpha)
+    spread = pl.col("spread")
+    error, effect = spread / pl.col("units_system").sqrt(), pl.when(spread > 0).then(pl.col("difference") / spread)
+    return with_t_test(table.with_columns(standard_error=error, effect_size=effect), alpha)
 
 
 def with_sign_flips(table: pl.DataFrame, both: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

@@ -119,13 +119,12 @@ def report(
     >>> wide.select("query", "average_precision", "roc_auc", "precision@2").rows()
     [('ink', 0.8333333333333333, 0.5, 0.5), ('tea', 0.5833333333333333, 0.0, 0.5)]
     """
+    cutoffs = [] if threshold is None else [Threshold.of(value) for value in each("threshold", threshold)]
     ranks = [Rank.of(rank) for rank in each("k", k)]
     names = ["average_precision", "roc_auc"]
     names += [f"{name}@{rank}" for name in ("ndcg", "precision", "recall") for rank in ranks]
     names += ["max_f1", "threshold@max_f1"]
-    if threshold is not None:
-        cutoffs = [Threshold.of(value) for value in each("threshold", threshold)]
-        names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
+    names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     names += ["positives", "rows"]
     means, prefix = means_for(mean_over, "mean"), "" if mean_over is None else "mean_"
     by = keys_of_means(by, mean_over)
@@ -142,19 +141,13 @@ def report(
     if confidence is None:
         kind.code_keys(key_names)
         return kind.give(stacked(kind.read(kind.columns), list(map(by_name, keys)), lines), keys)
-    # Of what follows, the first import needs scipy, which a report without bounds does not.
+    # The first import needs scipy, which a report without bounds does not.
     from frame_pr.statistics.intervals import intervals
     from frame_pr.statistics.sampled_rows import row_metric
 
     bounded = names if means else [name for name in names if row_metric(name)]
-    call: dict[str, Any] = {
-        "by": by,
-        "mean_over": mean_over,
-        "confidence": confidence,
-        "positive": positive,
-        "undefined": undefined,
-    }
-    bounds = kind_of(intervals(frame, bounded, truth, score, **call, **policies))
+    call: Any = {"by": by, "mean_over": mean_over, "positive": positive, "undefined": undefined, **policies}
+    bounds = kind_of(intervals(frame, bounded, truth, score, confidence=confidence, **call))
     kind.code_keys(key_names, [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     bounds_table = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
@@ -231,7 +224,7 @@ def format_table(
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
-    bounds, directions = _bounds_in(table.columns), _directions(table, best)
+    bounds, signs = _bounds_in(table.columns), _signs(table, best)
     inside = {bound for pair in bounds.values() for bound in pair}
     if not bounds.keys().isdisjoint(("value", "difference")):
         inside.add("level")  # The same in all rows of intervals: the caption of a table names it.
@@ -244,8 +237,8 @@ def format_table(
             cells[name] = text.str.replace_many({"|": r"\|", "\n": " "})
             continue
         cell = number = _number(name, dtype, places)
-        if name in directions:
-            is_best = _is_best(number, name, directions[name], table.columns)
+        if name in signs:
+            is_best = _is_best(number, name, signs[name], table.columns)
             cell = pl.when(is_best).then(pl.format("**{}**", number)).otherwise(number)
         if name in bounds:
             low, high = (_number(bound, table.schema[bound], places) for bound in bounds[name])
@@ -254,8 +247,7 @@ def format_table(
     texts = table.select(cell.fill_null("-").alias(name) for name, cell in cells.items())
     titles = [name.replace("|", r"\|").replace("\n", " ") for name in names]
     rules = ["--:" if table.schema[name].is_numeric() else ":--" for name in names]
-    lines = [titles, rules, *texts.rows()]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return "".join(f"| {' | '.join(line)} |\n" for line in [titles, rules, *texts.rows()])
 
 
 def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
@@ -277,43 +269,40 @@ def _bounds_in(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: pair for name, pair in bounded.items() if {name, *pair} <= {*columns}}
 
 
-def _best_of(name: str) -> str | None:
-    """Return which value of a metric is best: "largest", "smallest" or "none"; None if no metric has this name."""
+_SIGNS = {"largest": -1.0, "smallest": 1.0, "none": 0.0}
+
+
+def _sign(name: str) -> float | None:
+    """Return -1 if the largest value of a metric is best, 1 if the smallest is, else 0; None if it is no metric."""
     names = (name, name.removeprefix("mean_").removeprefix("median_"))
-    record = next((metric(each_name) for each_name in names if is_metric(each_name)), None)
-    if record is None:
-        return None
-    return "none" if record.kind == "threshold" else record.best
+    record = next((metric(bare) for bare in names if is_metric(bare)), None)
+    return record and (0.0 if record.kind == "threshold" else _SIGNS[record.best])
 
 
-def _directions(
+def _signs(
     table: pl.DataFrame, best: bool | str | Sequence[str] | Mapping[str, Direction] | None
 ) -> dict[str, pl.Expr]:
-    """Return the columns whose best value is bold: 1 if their smallest value is best, -1 the largest, null neither."""
+    """Return the columns whose best value is bold: 1 if their smallest value is best, -1 the largest, 0 neither."""
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    ways: dict[str, Any] = {name: _best_of(name) for name in numbers}
+    signs = {name: pl.lit(sign) for name in numbers if (sign := _sign(name)) is not None}
     if "value" in numbers and table.schema.get("metric") == pl.String:
-        of_metrics = {name: _best_of(name) for name in table["metric"].unique().drop_nulls()}
-        ways["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.String)
-    wanted = [name for name, way in ways.items() if way is not None]
-    if isinstance(best, Mapping):
-        ways |= {name: check_choice(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
-    if best is not None and not isinstance(best, bool):
-        wanted = names_of("best", list(best) if isinstance(best, Mapping) else best, "names of columns, or a dict")
-    elif not (best or (best is None and "system" in table.columns)):
-        return {}
+        of_metrics = {name: _sign(name) for name in table["metric"].unique().drop_nulls()}
+        signs["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
+    if best is None or isinstance(best, bool):
+        return signs if best or (best is None and "system" in table.columns) else {}
+    wanted = names_of("best", list(best) if isinstance(best, Mapping) else best, "names of columns, or a dict")
     refuse_missing(wanted, table.columns, "frame", "best")
+    for name, way in best.items() if isinstance(best, Mapping) else ():
+        signs[name] = pl.lit(_SIGNS[check_choice(f"best[{name!r}]", way, ("largest", "smallest"))])
     for name in wanted:
         if name not in numbers:
             raise ValueError(f"best: column {shown(name)} holds no numbers; name columns of numbers")
-        if ways[name] is None:
+        if name not in signs:
             raise ValueError(
                 f"best: {shown(name)} is no name of a metric, so say which value is best: {{{name!r}: 'largest'}}, or "
                 "'smallest'"
             )
-    signs = {"largest": -1.0, "smallest": 1.0}
-    exprs = {name: ways[name] if isinstance(ways[name], pl.Expr) else pl.lit(ways[name]) for name in wanted}
-    return {name: way.replace_strict(signs, default=None, return_dtype=pl.Float64) for name, way in exprs.items()}
+    return {name: signs[name] for name in wanted}
 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
@@ -323,4 +312,4 @@ def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) ->
     place = columns.index("system") if "system" in columns else 0
     if keys := [by_name(key) for key in columns if key in columns[:place] or key == "metric"]:
         best, rows = best.over(keys), rows.over(keys)
-    return (text == best) & (rows > 1) & sign.is_not_null()
+    return (text == best) & (rows > 1) & (sign != 0)

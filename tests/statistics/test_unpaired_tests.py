@@ -212,7 +212,7 @@ def test_means_that_do_not_vary():
         ({"test": "permutation"}, "test='permutation' is for pairs, and groups of between= have different rows"),
         ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
         ({"mean_over": True}, "each value of 'week' has one unit only"),
-        ({"between": "s"}, "column 's' is given twice, to between= and to score="),
+        ({"between": "s"}, "column 's' is given twice, to by= and to score="),
     ],
 )
 def test_errors(arguments, message):
