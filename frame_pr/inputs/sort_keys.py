@@ -209,6 +209,10 @@ class SortKey:
         """Return the key of the row in a group whose number is larger by so many groups."""
         return pl.col("key") + groups.cast(self.integer) * (self.ranks * self._room)
 
+    def group_part(self, parts: int) -> pl.Expr:
+        """Return the part of a key, if all possible groups are divided into so many parts."""
+        return pl.col("key") // (self.ranks * self._room * -(-self.groups // parts))
+
     def is_retrieved(self) -> pl.Expr:
         """Return whether there is a score."""
         return self._rank_bits() < self._unretrieved * self._room

@@ -35,6 +35,8 @@ _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 _SAMPLES = 2**12, 2**17
 """The numbers of rows in the samples, of which the first one mostly decides whether few of all keys are distinct."""
+_SORTED_AT_ONCE = 2**26
+"""The most rows of one sort, if they are of several groups."""
 _SMALL_NUMBER = 2**24
 """A number below this is sorted as a part of its key. In place of a larger one, its place in the frame is."""
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
@@ -173,8 +175,12 @@ def _in_order(
     if layout.numbers > 1:
         number = pl.int_range(pl.len(), dtype=pl.Int64) if inside is None else next(iter(numbers.values()))
         packed = packed.cast(layout.integer) * layout.numbers + number
-    # Half the memory of sorting a frame.
-    table = frame.select(key=packed).collect(engine=engine).to_series().sort().to_frame()
+    keys, parts = frame.select(key=packed), min(-(-height // _SORTED_AT_ONCE), layout.groups)
+    # A sort holds its rows twice, so many rows are sorted by ranges of groups.
+    ranges = [keys.filter(layout.group_part(parts) == part) for part in range(parts)] if parts > 1 else [keys]
+    # One column needs half of the memory of a frame.
+    sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
+    table = pl.DataFrame([pl.concat(sorted_keys)])
     if inside is not None:
         numbers = dict.fromkeys(numbers, layout.number())
     elif columns:

@@ -112,6 +112,14 @@ def test_many_rows_with_few_keys(ties, drops):
         assert blocks_of(ranked, each_row=True).filter(pl.col("size") > 0).collect().height == len(counts)
 
 
+@pytest.mark.parametrize("groups", [1, 3])
+def test_rows_that_would_not_fit_into_memory_twice(groups):
+    number = pl.int_range(1000)
+    rows = pl.select(group=number % groups * 7, score=number * 31 % 103, truth=number % 7 < 3)
+    ranked = canonical(rows, {})
+    assert blocks_of(replace(ranked, height=2**28)).collect().equals(blocks_of(ranked).collect())
+
+
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("height", [700, 2 * HALF])
 @pytest.mark.parametrize(
