@@ -148,15 +148,13 @@ class SampledRows(NamedTuple, Generic[Frame]):
         result of `estimates_of_groups`.
         """
         groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
-        table, has_value = self.restored(groups), pl.col("value").is_not_null()
-        if self.averaged:
-            # A mean has an error only if each of its values has one.
-            error, n, df = pl.col("error"), pl.col("value").count(), pl.col("df").filter(has_value).sum()
-            numbers = {"df": df, "sources": df + 1, "units": pl.col("units").sum()}
-            numbers["error"] = pl.when((error.count() == n) & (n > 0)).then((error**2).sum().sqrt() / n)
-            table = means_over(table, self.key_columns, len(self.metrics), **numbers)
-        else:
-            table = table.with_columns(groups=has_value.cast(pl.Int64), undefined=(~has_value).cast(pl.Int64))
+        has_value, df = pl.col("value").is_not_null(), pl.col("df").filter(pl.col("value").is_not_null()).sum()
+        # A mean has an error only if each of its values has one.
+        error, n = pl.col("error"), pl.col("value").count()
+        error = pl.when((error.count() == n) & (n > 0)).then((error**2).sum().sqrt() / n)
+        sums = {name: pl.col(name).sum() for name in ("units", "positives")}
+        numbers = {"error": error, "df": df, "sources": df + 1, **sums}
+        table = means_over(self.restored(groups), self.key_columns, len(self.metrics), **numbers)
         if self.clustered:
             errors = self._cluster_errors(groups)
             table = table.drop("error", "df", "units", "sources")
