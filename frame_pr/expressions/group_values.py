@@ -18,20 +18,14 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import label_of, refuse_score_type, type_of
 from frame_pr.metrics.aggregation import values
 
-_ROWS = {"truth": pl.Boolean(), "score": pl.Float64()}
 _PLAN = "\n\nThis error occurred"
-_ADVICE = "drop these rows, or fill them, before the call"
 _DEEPEST = 40
 """The most calls within each other. While a query on a thread of polars waits for others, that thread begins the next
 call: 400 expressions over 250,000 rows would reach Python's limit of 1,000 frames, at 63 calls.
 """
 
 
-class _Depth(threading.local):
-    calls = 0
-
-
-_depth = _Depth()
+_depth = threading.local()
 
 
 class ExpressionError(ValueError):
@@ -61,16 +55,19 @@ class GroupValues:
 
     def of_lists(self, columns: Sequence[pl.Series]) -> pl.Series:
         """Return a struct of the metrics for each group; one metric as it is."""
-        if _depth.calls >= _DEEPEST:
+        calls = getattr(_depth, "calls", 0)
+        if calls >= _DEEPEST:
             raise ExpressionError(
                 "too many metrics in one query: give metric() a list of names, which ranks the rows once, or call "
                 "evaluate() on the frame"
             )
-        _depth.calls += 1
+        _depth.calls = calls + 1
         try:
             table = self._values(columns)
+        except (TypeError, ValueError) as error:
+            raise ExpressionError(str(error)) from None
         finally:
-            _depth.calls -= 1
+            _depth.calls = calls
         return table.to_series() if table.width == 1 else table.to_struct()
 
     def _values(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
@@ -81,31 +78,24 @@ class GroupValues:
         if table.height == groups:
             return table.drop("group")
         # Some groups have no rows.
-        nothing = values_of(rows.clear(), self.metrics, ascending=self.ascending).with_columns(has_rows=False)
+        nothing = values_of(rows.clear(), self.metrics, ascending=self.ascending)
         every = pl.DataFrame({"group": pl.int_range(groups, dtype=pl.UInt32, eager=True)})
-        table = every.join(table.with_columns(has_rows=True), on="group", how="left", maintain_order="left")
-        of_nothing = (pl.lit(nothing[name].item(), dtype=table.schema[name]) for name in self.metrics)
-        return table.select(
-            pl.when("has_rows").then(by_name(name)).otherwise(value).alias(name)
-            for name, value in zip(self.metrics, of_nothing, strict=True)
-        )
+        absent = every.join(table, on="group", how="anti").join(nothing, how="cross")
+        return pl.concat([table, absent]).sort("group").drop("group")
 
     def _rows(self, lists: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of all groups; raise if scores or labels are invalid."""
         dtypes: list[Any] = [dtype.inner for dtype in lists.schema.values() if isinstance(dtype, pl.List)]
         for argument, name, dtype in zip(("score", "truth"), (self.score, self.truth), dtypes, strict=True):
             if isinstance(dtype, pl.Struct) and not name:
-                raise ExpressionError(
+                raise ValueError(
                     f"{argument} gives several columns: an expression takes one, evaluate takes a list of scores"
                 )
-        try:
-            refuse_score_type(self.score, dtypes[0])
-        except TypeError as error:
-            raise ExpressionError(str(error)) from None
+        refuse_score_type(self.score, dtypes[0])
         rows, labels = (lists[name].list.len() for name in ("score", "truth"))
         if (rows != labels).any():
             place = (rows != labels).arg_max() or 0
-            raise ExpressionError(
+            raise ValueError(
                 f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} {labels[place]} values: "
                 "each must give one for every row, without an aggregation, and with the same filter"
             )
@@ -125,7 +115,7 @@ class GroupValues:
         finding = f"{number} missing of {of_all} (null or NaN)"
         if column.startswith("truth") and self.positive is None:
             finding = f"{number} of {of_all} missing, or neither true, false, 0 nor 1"
-        raise ExpressionError(f"{column} has {finding}; {_ADVICE}")
+        raise ValueError(f"{column} has {finding}; drop these rows, or fill them, before the call")
 
 
 def values_of(rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by: str | None = None) -> pl.DataFrame:
@@ -137,7 +127,8 @@ def values_of(rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by
 @cache
 def dtype_of(name: str) -> Any:
     """Return the dtype of a metric that is no threshold."""
-    return values_of(pl.DataFrame(schema=_ROWS), [name], ascending=False).schema[name]
+    no_rows = pl.DataFrame(schema={"truth": pl.Boolean, "score": pl.Float64})
+    return values_of(no_rows, [name], ascending=False).schema[name]
 
 
 def expression_of(argument: str, column: Column) -> pl.Expr:
@@ -173,13 +164,10 @@ def _is_positive(name: str, dtype: Any, positive: object) -> pl.Expr:
     """Return whether a label is positive; null if it is missing or neither of two values."""
     label = pl.col("truth").fill_nan(None) if dtype.is_float() else pl.col("truth")
     if positive is not None:
-        try:
-            return label == label_of(name, dtype, positive)
-        except (TypeError, ValueError) as error:
-            raise ExpressionError(str(error)) from None
+        return label == label_of(name, dtype, positive)
     if dtype == pl.Boolean:
         return label
     if not dtype.is_numeric():
         advice = "it must have one label in a row" if dtype.is_nested() else "name its positive label, positive=..."
-        raise ExpressionError(f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}")
+        raise ValueError(f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}")
     return pl.when(label == 1).then(True).when(label == 0).then(False)

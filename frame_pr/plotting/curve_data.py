@@ -219,13 +219,16 @@ class Rows(NamedTuple):
     positive: Any
     policies: Mapping[str, Any]
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments that all functions share."""
+        return {"by": self.by, "positive": self.positive, **self.policies}
+
     def numbers(self, names: Sequence[str], **options: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return metrics by the keys of the groups."""
         if not names:
             return {}
-        frame = evaluate(
-            self.frame, names, self.truth, self.score, by=self.by, positive=self.positive, **self.policies, **options
-        )
+        frame = evaluate(self.frame, names, self.truth, self.score, **self.options, **options)
         columns = [*(f"mean_{name}" for name in names), "groups"] if options else names
         result = read_result(frame, dict.fromkeys(columns, "such metrics"), "plot draws metrics")
         return {key: table.select(columns).row(0, named=True) for key, table in result.groups()}
@@ -235,7 +238,7 @@ def curves_of_rows(rows: Rows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
     quantities = dict.fromkeys([options.x, *options.ys, "fn", "tn"])
     rates = [name for name in quantities if name not in (*_COLUMNS, *_TITLES)]
-    frame = curve(rows.frame, rows.truth, rows.score, by=rows.by, positive=rows.positive, rates=rates, **rows.policies)
+    frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.options)
     return _curves(_read_curve(frame, options), rows, options)
 
 
@@ -364,9 +367,8 @@ def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
         refuse_no_keys("average", over, keys if isinstance(rows.score, str) else [*keys, "system"])
     if options.x == "k":
         return _means_at_ranks(rows, options)
-    arguments: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
     frame = average_curve(
-        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **arguments
+        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **rows.options
     )
     columns = dict.fromkeys(("recall", "precision", "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
@@ -383,12 +385,11 @@ def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
 
 def _means_at_ranks(rows: Rows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
-    arguments: dict[str, Any] = {"by": rows.by, "positive": rows.positive, **rows.policies}
     last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
     ranks = sorted({*range(1, min(last, 10) + 1), *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last)})
     over = True if options.average is True else list(options.average or ())
     names = {f"{y}@{k}": k for y in options.ys for k in ranks}
-    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **arguments)
+    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **rows.options)
     columns = dict.fromkeys(("metric", "value", "low", "high", "units"), "means")
     result = read_result(frame, columns, "plot draws means")
     curves = []

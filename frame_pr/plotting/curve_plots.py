@@ -158,9 +158,9 @@ def plot(
     policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
     style = Style.of(options, panels=bool(facet))
     line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
-    chosen = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}
-    chosen |= {"rectangles": rectangles, "highlight": highlight, "baseline": options.get("baseline", True)}
-    selection = curve_options(chosen, score)
+    arguments = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}
+    arguments |= {"rectangles": rectangles, "highlight": highlight, "baseline": options.get("baseline", True)}
+    selection = curve_options(arguments, score)
     if truth is None and score is None:
         if selection.average or by is not None or policies:
             raise TypeError("average=, by= and options need truth and score: without them, plot draws a frame of curve")
@@ -313,11 +313,11 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     options, style = chart.options, chart.style
     curves = data.curves
     names = _names(curves, data.keys, options, style)
-    chosen = list(range(len(curves))) if options.highlight is None else _highlighted(curves, names.names, options)
-    others = [curve for i, curve in enumerate(curves) if i not in chosen]
+    highlighted = list(range(len(curves))) if options.highlight is None else _highlighted(curves, names.names, options)
+    others = [curve for i, curve in enumerate(curves) if i not in highlighted]
     _check_number(len(curves), _MOST_CURVES if options.highlight is None else _MOST_BEHIND, data.keys)
-    curves = [curves[i] for i in chosen]
-    names = names.of(chosen)
+    curves = [curves[i] for i in highlighted]
+    names = names.of(highlighted)
     square = all(map(has_unit_range, (options.x, options.ys[0])))
     width, height = rcParams["figure.figsize"]
     with draw.axes_of(style, (min(width, 1.02 * height) if square else width, height), square=square) as ax:

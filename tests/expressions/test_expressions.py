@@ -20,7 +20,6 @@ from samples import groups
 
 import frame_pr as fp
 from frame_pr import ExprPR
-from frame_pr.expressions import group_values
 from frame_pr.metrics.rates import COUNTS, RATES
 
 Build = Callable[[ExprPR], pl.Expr]
@@ -408,9 +407,3 @@ assert several["metrics"].struct.unnest().width == 400
 def test_hundreds_of_expressions_do_not_exhaust_the_stack(threads: str) -> None:
     environment = os.environ | {"POLARS_MAX_THREADS": threads}
     subprocess.run([sys.executable, "-c", MANY], env=environment, check=True, timeout=500)
-
-
-def test_calls_within_each_other_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_values, "_DEEPEST", 0)
-    with pytest.raises(ValueError, match=r"^too many metrics in one query: give metric\(\) a list of names"):
-        pl.DataFrame({"s": [1], "y": [1]}).select(pl.col("s").pr.roc_auc("y"))
