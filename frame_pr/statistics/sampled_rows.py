@@ -270,7 +270,11 @@ def of_rows(name: str) -> RowMetric:
 
 
 def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
-    """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
+    """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`.
+
+    The variance is the sum of the squared influences of all rows. A line stands for `count` rows that have the same
+    influence: of a ranking those of a step, and of a share those with one label on one side of the threshold.
+    """
     plan = plan_for(rows, list(dict.fromkeys(target.name for target in metrics)), undefined, totals=True)
     ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
     # Not metrics: a group without values has rows.
@@ -287,16 +291,17 @@ def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: flo
         if lines is None or target.of_ranking is None:
             lines = counts.group_by("group", "truth", reached=target.reached(rows.key)).agg(pl.col("count").sum())
         lines = lines.join(groups, on="group", how="left").with_columns(**target.influence(pl.col("reached")))
-        part = groups.join(lines.group_by("group").agg(**sums_of, **of_label), on="group", how="left")
-        least, fewer, variance = 1, pl.col("whole").fill_null(0), pl.sum_horizontal(*of_label)
+        sums = lines.group_by("group").agg(**sums_of, **of_label)
+        part = groups.join(sums, on="group", how="left").with_columns(pl.col(*sums_of, *of_label).fill_null(0))
+        least_sources, sources, variance = 1, pl.col("whole"), pl.col("of_positives") + pl.col("of_negatives")
         if target.of_ranking is not None:
-            least, fewer = 2, pl.min_horizontal(p, n - p)
+            least_sources, sources = 2, pl.min_horizontal(p, n - p)
             # Positives that only the totals know are not retrieved.
-            variance = (variance + (p - pl.col("hits")) * (value / p) ** 2) * fewer / (fewer - 1)
+            variance = (variance + (p - pl.col("hits")) * (value / p) ** 2) * sources / (sources - 1)
         if target.by_class:
             variance = pl.col("of_positives") * p / (p - 1) + pl.col("of_negatives") * (n - p) / (n - p - 1)
-        error = pl.when((fewer >= least) & value.is_not_null()).then(variance.sqrt())
-        numbers = {"df": fewer - 1, "sources": fewer, "units": n, "positives": p}
+        error = pl.when((sources >= least_sources) & value.is_not_null()).then(variance.sqrt())
+        numbers = {"df": sources - 1, "sources": sources, "units": n, "positives": p}
         whole_numbers = [number.cast(pl.Int64).alias(name) for name, number in numbers.items()]
         parts.append(part.select("group", "value", error.alias("error"), *whole_numbers, m=pl.lit(m, pl.Int32)))
     return pl.concat(parts)
