@@ -230,11 +230,11 @@ def with_curve(
     named = _metrics(metrics, truth, score, columns)
     request = request_of(truth, score, by, positive, policies)
     append = partial(_with_curve, columns=columns, named=named, prefix=new_prefix)
-    return on_rows(frame, request, append, carry=True)
+    return on_rows(frame, request, append, all_rows=True)
 
 
 def _with_curve(frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str) -> Frame:
-    rows, output = rows_of(frame, request, carry=True)
+    rows, output = rows_of(frame, request, all_rows=True)
     refuse_existing({prefix + name: None for name in (*columns, *named)}, output.kind.columns)
     result = output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
     return append_metrics(result, request, named, prefix, None) if named else result

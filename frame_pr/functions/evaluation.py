@@ -261,7 +261,7 @@ def with_metrics(
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, new_prefix, filled)
     append = partial(append_metrics, named=named, prefix=new_prefix, undefined=filled)
-    return on_rows(frame, request, append, carry=True)
+    return on_rows(frame, request, append, all_rows=True)
 
 
 def evaluate_request(
@@ -308,7 +308,7 @@ def append_metrics(
     frame: Frame, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
 ) -> Frame:
     """Compute what `with_metrics` returns."""
-    rows, output = rows_of(frame, request, carry=True)
+    rows, output = rows_of(frame, request, all_rows=True)
     return output.append_columns(values(rows, named, undefined), list(named), prefix)
 
 

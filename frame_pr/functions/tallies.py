@@ -118,7 +118,7 @@ def tally(
 
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
     """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
-    selection = selected(frame, request, carry=False)
+    selection = selected(frame, request)
     schema, names = selection.schema, _names(selection)
     validate(selection, request)
     rows = selection.data

@@ -89,7 +89,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
     """The names of the scores, if there are several; then `system` is the last key."""
     restore: Recode
     """The mapping from `group` to the keys."""
-    carried: pl.LazyFrame
+    rows: pl.LazyFrame
     """The caller's rows in input order, plus the columns needed to rebuild them."""
 
     @property
@@ -119,7 +119,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
         new = {prefix + name: by_name(name) for name in columns}
         refuse_existing(new, self.kind.columns)
-        joined = self.carried.join(table.select("group", **new), on="group", how="left", maintain_order="left")
+        joined = self.rows.join(table.select("group", **new), on="group", how="left", maintain_order="left")
         return self.kind.append_columns(joined, list(new))
 
     def gather_columns(
@@ -142,11 +142,11 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return self.kind.append_columns(table.select(**new), list(new))
 
 
-def on_rows(frame: Frame, request: Request, compute: Callable[[Any, Request], Any], *, carry: bool = False) -> Frame:
-    """Apply a function of a frame in memory to any frame; see `on_frame`. `carry`: whether it reads all columns."""
+def on_rows(frame: Frame, request: Request, compute: Callable[[Any, Request], Any], *, all_rows: bool = False) -> Frame:
+    """Apply a function of a frame in memory to any frame; see `on_frame`. `all_rows`: it gives back all rows."""
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame, request))
-    items = None if carry or may_be_tally(frame.collect_schema().names(), request) else request.columns
+    items = None if all_rows or may_be_tally(frame.collect_schema().names(), request) else request.columns
     empty = request.without_rows()
     return on_frame(frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty))
 
@@ -155,24 +155,25 @@ def rows_of(
     frame: Frame,
     request: Request,
     *,
-    carry: bool = False,
+    all_rows: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `carry`: the rows keep their order. `all_groups`: the groups of frames that give known totals are there, too.
-    `starts`: a frame of the keys as `OutputFrame.restored` names them, and of the columns of `blocks.START`.
+    `all_rows`: the call gives back all rows, in their order. `all_groups`: the groups of frames that give known totals
+    are there, too. `starts`: a frame of the keys as `OutputFrame.restored` names them, and of the columns of
+    `blocks.START`.
     """
-    selection = selected(frame, request, carry=carry)
+    selection = selected(frame, request, all_rows=all_rows)
     expressions = validate(selection, request)
     keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.schema
     role_of = dict(zip(selection.keys.values(), keys, strict=True))
     frames = {name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()}
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
-    data = _counting_rows(selection, request, more_groups, carry=carry)
+    data = _counting_rows(selection, request, more_groups, all_rows=all_rows)
     groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
-    rows, drops = _canonical(groups.rows, selection, request, expressions, carry=carry)
+    rows, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
     weights, gains = (
         Weights(others.get(name), fractional=name in others and not schema[name].is_integer()) for name in COLUMNS
@@ -214,17 +215,17 @@ def rows_of(
     systems = tuple(selection.scores.values()) if selection.several else ()
     names = (*role_of, "system") if systems else tuple(role_of)
     restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
-    output = OutputFrame(selection.kind, names, systems, restore, carried=rows)
-    valued_groups = _valued_groups(ranked, carry=carry)
+    output = OutputFrame(selection.kind, names, systems, restore, rows)
+    valued_groups = _valued_groups(ranked, all_rows=all_rows)
     return ranked if valued_groups is None else _of_groups(ranked, valued_groups), output
 
 
 def _counting_rows(
-    selection: Selection[Any], request: Request, totals: Sequence[FrameOfTotals], *, carry: bool
+    selection: Selection[Any], request: Request, totals: Sequence[FrameOfTotals], *, all_rows: bool
 ) -> pl.DataFrame:
     """Return the caller's rows that count. `totals`: the frames whose groups are there, too."""
     data, keys = selection.data, list(selection.keys)
-    if request.unjudged == "trec_eval" and not carry:
+    if request.unjudged == "trec_eval" and not all_rows:
         # Leave out groups without any label.
         label = pl.col("truth").fill_nan(None) if data.schema["truth"].is_float() else pl.col("truth")
         is_judged = label.is_not_null().any()
@@ -234,7 +235,7 @@ def _counting_rows(
         # An absent row for each group of these frames; otherwise the group would be lost.
         absent = [total.groups().with_columns(absent=True) for total in totals]
         data = pl.concat([data.with_columns(absent=False), *absent], how="diagonal")
-    if "count" in selection.others and not carry:
+    if "count" in selection.others and not all_rows:
         counts = data.get_column("count")
         if counts.null_count() or not (counts > 0).all():
             # Only a group without rows has no value: an absent row.
@@ -244,7 +245,7 @@ def _counting_rows(
 
 
 def _canonical(
-    rows: pl.LazyFrame, selection: Selection[Any], request: Request, expressions: Sequence[pl.Expr], *, carry: bool
+    rows: pl.LazyFrame, selection: Selection[Any], request: Request, expressions: Sequence[pl.Expr], *, all_rows: bool
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
     others, schema = selection.others, selection.schema
@@ -263,7 +264,7 @@ def _canonical(
     drops += [pl.col(name).is_null() for name in scores] if request.unscored == "drop" else []
     drops += [pl.col("weight") == 0] if "weight" in others else []
     drops += [pl.col("absent")] if "absent" in rows.collect_schema() else []
-    drops += [pl.col("count") == 0] if carry and "count" in others else []
+    drops += [pl.col("count") == 0] if all_rows and "count" in others else []
     if not drops:
         return rows, False
     return _with_dropped(rows, pl.any_horizontal(drops), [name for name in COLUMNS if name in others]), True
@@ -275,9 +276,9 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[st
     return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers)
 
 
-def _valued_groups(rows: Rows, *, carry: bool) -> pl.Series | None:
+def _valued_groups(rows: Rows, *, all_rows: bool) -> pl.Series | None:
     """Return the groups that may have values; None for all. Options about whole groups act here."""
-    if rows.request.unjudged == "trec_eval" and carry:
+    if rows.request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
         return rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
     return None

@@ -47,9 +47,9 @@ class Selection(NamedTuple, Generic[Frame]):
     """The frames of known totals and of prevalences, by the option."""
 
 
-def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selection[Frame]:
-    """Find the caller's columns. `carry`: whether the call gives back all rows of the frame."""
-    kind = kind_of(frame, None if carry else partial(_projected, request=request))
+def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selection[Frame]:
+    """Find the caller's columns. `all_rows`: whether the call gives back all rows of the frame."""
+    kind = kind_of(frame, None if all_rows else partial(_projected, request=request))
     for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
     refuse_repeats(request.distinct)
@@ -65,7 +65,7 @@ def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selectio
         columns = _by_role(request.keys, request.scores, request.single)
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
     several = request.several or len(scores) > 1
-    if several and carry:
+    if several and all_rows:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
     if several:
         refuse_clash(keys, ["system"])
