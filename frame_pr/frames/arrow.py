@@ -216,13 +216,19 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
 
     def _key(self, column: pl.Series) -> pd.Series[Any]:
         """Return a key of a result as the caller's column has it."""
+        import pandas as pd
+
         dtype: Any = self.frame.dtypes[self.labels[column.name]]
         if column.name not in self.coded:
             return _pandas(column, dtype)
+        distinct = self.coded[column.name]
+        try:
+            own: pd.Series[Any] = pd.Series(distinct.to_list(), dtype=dtype)
+        except (TypeError, ValueError, NotImplementedError):  # The dtype does not hold a value of another frame.
+            own = distinct
         codes = column.cast(self.as_read[column.name].dtype).to_physical()
-        values: pd.Series[Any] = _at(self.coded[column.name], codes)
-        own = values.astype(dtype)
-        return own if own.isna().equals(values.isna()) else values  # A category of another frame is no value.
+        gathered: pd.Series[Any] = _at(own if own.notna().all() else distinct, codes)
+        return gathered
 
     def beside(self, *frames: pd.DataFrame) -> pd.DataFrame:
         """Concatenate the columns of frames under the index of the first one."""

@@ -154,5 +154,6 @@ def test_a_dictionary_of_large_texts():
     data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast({"q": pl.Categorical})
     frame = data.to_pandas(use_pyarrow_extension_array=True)
     result = frame.pr.evaluate("rows", "y", "s", by="q")
-    assert result["q"].dtype == frame["q"].dtype
+    # The integers of the dictionary may be shorter with pyarrow before 16.
+    assert str(result["q"].dtype).startswith("dictionary<values=large_string")
     assert sorted(zip(result["q"], result["rows"], strict=True)) == [("a", 1), ("b", 2)]

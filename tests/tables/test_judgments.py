@@ -117,9 +117,10 @@ def test_lists_and_maps_of_arrow_are_carried_and_joined():
         assert joined["carried"].isna().tolist() == [False, False, True]
         assert joined["other"].isna().tolist() == [True, False, False]
         assert str(joined["carried"].dtype) == str(joined["other"].dtype) == str(values.dtype)
-        by_values = pd.DataFrame({"key": values, "score": [2.0, 1.0]})
-        judged = pd.DataFrame({"key": values[1:], "relevance": [1]})
-        assert by_values.pr.join_judgments(judged, on="key")["relevance"].isna().tolist() == [True, False]
+    lists = pd.Series([[1], [2, 3]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    judged = pd.DataFrame({"key": lists[1:], "relevance": [1]})
+    joined = pd.DataFrame({"key": lists, "score": [2.0, 1.0]}).pr.join_judgments(judged, on="key")
+    assert joined["relevance"].isna().tolist() == [True, False]
 
 
 # lazy ---------------------------------------------------------------------------------------------------------------
