@@ -43,12 +43,12 @@ BY = {"truth": "relevant", "score": "score", "by": "query"}
 
 @cache
 def rows_of(shape: str, tied: bool, rows: int) -> pl.DataFrame:
-    """Rows in random order: one in ten is positive. Tied scores have three digits, others differ."""
+    """Rows in random order: one in ten is positive. Tied scores have three digits, others are random floats."""
     rows = 10 if shape == "10 rows" else rows
     draw = np.random.default_rng(0)
     groups = SHAPES[shape](rows)
     columns = {"query": draw.permutation(np.arange(rows) * groups // rows), "relevant": draw.random(rows) < 0.1}
-    columns["score"] = draw.random(rows).round(3) if tied else draw.permutation(rows) / rows
+    columns["score"] = draw.random(rows).round(3) if tied else draw.random(rows)
     columns |= {"whole": draw.integers(1, 4, rows), "weight": draw.random(rows)}
     return pl.DataFrame(columns)
 
