@@ -4,10 +4,11 @@ import re
 
 import polars as pl
 import pytest
-from fuzz import SUBJECTS, check, compare_cases, every_metric
+from fuzz import SUBJECTS, check, compare_cases, every_metric, result_of
 from polars.testing import assert_frame_equal
 
 import frame_pr as fp
+from frame_pr.metrics.names import metric
 
 FEW = {"polars": 120, "with_metrics": 50, "tally": 50, "thresholds": 50, "keys": 30}
 
@@ -27,6 +28,14 @@ EVERY += [{name: "total"} for name in ("total_positives", "total_rows", "prevale
 @pytest.mark.parametrize("options", EVERY, ids=str)
 def test_every_metric_under_each_option(options):
     assert check(every_metric(options)) > 10
+
+
+def test_metrics_that_lie_between_0_and_1():
+    call = every_metric({})
+    result = result_of(call)
+    shares = [name for name in call.names if metric(name).kind == "share" and metric(name).from_0_to_1]
+    assert [name for name in shares if not result[name].drop_nulls().is_between(0, 1).all()] == []
+    assert {"average_precision", "min_cost1", "f1@3", "roc_auc@fpr=0.1"} <= {*shares}
 
 
 LIMITS = "(precision|specificity|fpr)="

@@ -184,7 +184,15 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     value = pl.min_horizontal(blocks.number(least), nothing) * scale
-    return Metric("share", value, by_ties(aggregates, bounded=True), needs=("rows",), best="smallest")
+    # If positives are not retrieved, no threshold may cost less than 1.
+    return Metric(
+        "share",
+        value,
+        by_ties(aggregates, bounded=True),
+        needs=("rows",),
+        from_0_to_1=Fraction(name["ratio"]) <= 1,
+        best="smallest",
+    )
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
