@@ -171,6 +171,7 @@ def test_ranks_as_a_score(rank):
     ("frame", "options"),
     [
         (RANKS, {"ascending": True}),
+        (RANKS.with_columns(rank=1), {"ascending": True}),
         (RANKS.with_columns(y=1 - pl.col("y")), {}),  # positives have large values
         (RANKS.with_columns(pl.col("rank") + 1), {}),
         (RANKS.with_columns(rank=pl.Series([1, 2, 3, 4, 4, 1, 2, 2, 1, 1, 2])), {}),  # ratings
