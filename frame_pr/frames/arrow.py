@@ -200,10 +200,9 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         """Return the dtype of the column, given its name as text."""
         return str(self.frame.dtypes[self.labels[name]])[:100] if name in self.labels else ""
 
-    def gather(self, columns: Sequence[Any], rows: pl.Series) -> pd.DataFrame:
+    def gather(self, columns: Sequence[Any], rows: pl.Series) -> Any:
         """Return columns of the caller at these row numbers, under a new index."""
-        gathered: pd.DataFrame = _at(self.frame[list(columns)].set_axis(range(self.height)), rows)
-        return gathered
+        return _at(self.frame[list(columns)].set_axis(range(self.height)), rows)
 
     def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> pd.DataFrame:
         """Convert a result. `keys` get the values and dtypes that they have in the caller's frame."""
@@ -214,7 +213,7 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         labels = [self.labels[name] if name in names else name for name in columns]
         return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
-    def _key(self, column: pl.Series) -> pd.Series[Any]:
+    def _key(self, column: pl.Series) -> Any:
         """Return a key of a result as the caller's column has it."""
         import pandas as pd
 
@@ -223,12 +222,11 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
             return _pandas(column, dtype)
         distinct = self.coded[column.name]
         try:
-            own: pd.Series[Any] = pd.Series(distinct.to_list(), dtype=dtype)
+            own = distinct if distinct.dtype == dtype else pd.Series(distinct.to_list(), dtype=dtype)
         except (TypeError, ValueError, NotImplementedError):  # The dtype does not hold a value of another frame.
             own = distinct
         codes = column.cast(self.as_read[column.name].dtype).to_physical()
-        gathered: pd.Series[Any] = _at(own if own.notna().all() else distinct, codes)
-        return gathered
+        return _at(own if own.notna().all() else distinct, codes)
 
     def beside(self, *frames: pd.DataFrame) -> pd.DataFrame:
         """Concatenate the columns of frames under the index of the first one."""
@@ -275,13 +273,12 @@ def _factorized(values: pd.Series[Any]) -> tuple[Any, Any]:
         return pd.factorize(objects)
 
 
-def _values(frame: FrameKind[Any], name: Any) -> pd.Series[Any]:
+def _values(frame: FrameKind[Any], name: Any) -> Any:
     """Return the values of a column of any kind of frame."""
     import pandas as pd
 
     if isinstance(frame, PandasFrame):
-        values: pd.Series[Any] = frame.frame[name]
-        return values
+        return frame.frame[name]
     return pd.Series(frame.read([name]).select(by_name(name)).collect().to_series().to_list(), dtype=object)
 
 

@@ -56,13 +56,11 @@ class FrameKind(Generic[Frame]):
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns and with the root columns of expressions among the items."""
-        table: pl.LazyFrame = self.frame.lazy()
-        return table
+        return cast(pl.LazyFrame, self.frame.lazy())
 
     def column(self, name: Any) -> pl.Series:
         """Return one column."""
-        column: pl.Series = self.frame.get_column(str(name))
-        return column
+        return cast(pl.Series, self.frame.get_column(str(name)))
 
     def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
         """Prepare columns that tell rows apart, such as keys, for `read`.
