@@ -112,6 +112,11 @@ run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": 
     | total_positives gives no total for 1 of 2 groups
 fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
     | count=: a standard error does not take it; a row stands for several
+run.pr.evaluate("precision@npv=0", "rel", "s")  | npv must be above 0 and at most 1, got 0
+run.pr.evaluate({"x": "average_precision", "undefined_x": "recall@1"}, "rel", "s", by="q", mean_over="q")
+    | two columns of the result would be named 'undefined_x'
+run.pr.intervals("roc_auc", "rel", "s", method="bootstrap", repeats=1_000_001)  | repeats must be at most 1000000
+run.pr.precision_at_k("rel", "s", k=2**62)  | k must be below 2**62
 run.pr.evaluate("precision@100.5%", "rel", "s")  | above 0% and at most 100%, got 100.5%
 run.pr.evaluate("precision@2", "rel", "s", weight="w")  | use a threshold or a recall instead, or leave out weight=
 run.pr.intervals("roc_auc", "rel", "s", confidence=100)  | strictly between 0 and 1; got 100: such as 0.95
