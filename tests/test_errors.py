@@ -215,6 +215,7 @@ run.pr.unpivot_classes("lab", prediction="lab", classes="x")  | classes takes a 
 run.pr.unpivot_classes("lab", {"x": "s", "y": "lab"})  | column 'lab' is given twice, to truth= and to scores=
 fp.read_trec_run(5)  | path must be text or a path, got 5
 fp.read_trec_run("no such file")  | No such file
+fp.read_trec_run(".")  | Is a directory
 fp.partitioned(run, memory_budget="1..5GB")  | memory_budget must be a size such as '4GiB'
 fp.partitioned(run.to_pandas())  | a pandas frame is in memory already
 parts.curve("rel", "s")  | a partitioned frame has

@@ -71,10 +71,6 @@ def test_no_lines(file, content):
     assert fp.read_trec_qrels(file(content)).shape == (0, 4)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_query(file):
-    assert fp.read_trec_qrels(file(b"\xef\xbb\xbf" + QRELS.encode())).rows() == QRELS_ROWS
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -95,11 +91,7 @@ def test_malformed_lines_of_a_run(file, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "q 0 d 1\nq 0 d",
-            ", line 2: expected 4 fields (query iteration document relevance) or 3 (query document relevance), found "
-            "3: 'q 0 d'",
-        ),
+        ("q 0 d 1\nq 0 d", ", line 2: expected 4 fields (query iteration document relevance) or 3 (query document "),
         ("q d 1\nq 0 d 1", ", line 2: expected 3 fields (query document relevance), found 4: 'q 0 d 1'"),
         ("query-id,corpus-id,score", "), found 1; fields are separated by blanks or tabs: 'query-id,corpus-id,score'"),
         ("q d 0.5", ", line 1: relevance '0.5' is not a whole number: 'q d 0.5'"),
@@ -107,10 +99,7 @@ def test_malformed_lines_of_a_run(file, content, message):
         ("query-id\tcorpus-id\tscore\nq\td\thigh", ", line 2: relevance 'high' is not a whole number: 'q\\td\\thigh'"),
         ("q 0 d 1\n\nq 0 d x\n", ", line 3: relevance 'x' is not a whole number: 'q 0 d x'"),
         ("q 0 d 99999999999999999999", "relevance '99999999999999999999' is not a whole number"),
-        (
-            RUN,
-            ", line 1: expected 4 fields (query iteration document relevance) or 3 (query document relevance), found 6",
-        ),
+        (RUN, "or 3 (query document relevance), found 6: 'q1 "),
     ],
 )
 def test_malformed_lines_of_judgments(file, content, message):
@@ -123,11 +112,6 @@ def test_a_file_that_is_no_text(file):
         fp.read_trec_qrels(file(b"q 0 \xff\xfe 1\n"))
     with pytest.raises(ValueError, match="line 2: this is not UTF-8"):
         fp.read_trec_qrels(file("q 0 d 1\nq 0 d\xe9 1\n".encode("latin1")))
-
-
-def test_an_open_file(file):
-    with file(QRELS).open() as opened, pytest.raises(TypeError, match="got an open file: give its name"):
-        fp.read_trec_qrels(opened)
 
 
 @pytest.mark.parametrize(
@@ -226,16 +210,13 @@ def test_a_gzip_file_that_is_cut_off_or_has_two_members(file):
             fp.read_trec_run(file(part))
 
 
-def test_a_directory(tmp_path):
-    with pytest.raises(OSError, match="directory"):
-        fp.read_trec_run(tmp_path)
-
-
 def test_paths_of_every_kind(file, tmp_path, monkeypatch):
     path = file(QRELS, "qrels")
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in (path, str(path), os.fsencode(path), "~/qrels"):
         assert fp.read_trec_qrels(name).rows() == QRELS_ROWS
+    with path.open() as opened, pytest.raises(TypeError, match="got an open file: give its name"):
+        fp.read_trec_qrels(opened)
 
 
 def test_all_that_parts_fields_in_trec_eval(file):
