@@ -204,6 +204,7 @@ lists.with_columns(r=pl.lit([0.5])).pr.explode_lists("t", "r", by="u")
 lists.with_columns(r=pl.lit([5, 5])).pr.explode_lists("t", "r", by="u")
     | has 5 twice at 1 (2 such lists): duplicates='miss'
 lists.with_columns(u=1).pr.explode_lists("t", "r", by="u")  | by names 1 in more than one row
+lists.with_columns(g=pl.lit([1, 1])).pr.explode_lists("t", "r", by="u", gain="g")  | has lists of other lengths
 lists.pr.explode_lists("t", "r", by="u", scores=["t", "t"])  | scores gives column 't' twice
 lists.rename({"u": "item"}).pr.explode_lists("t", "r", by="item")
     | the frame has a column 'item', as the result has one

@@ -181,10 +181,5 @@ def test_a_run_and_judgments_that_have_nothing_in_common(column, given):
     assert len(told) == 1
 
 
-def test_empty_frames_have_nothing_in_common_either():
-    for run, judgments in ((RUN.clear(), JUDGMENTS), (RUN, JUDGMENTS.clear())):
-        run.pr.join_judgments(judgments, on=ON)
-
-
 def test_a_run_of_one_document_that_nobody_judged_is_silent():
     RUN.head(1).with_columns(document=pl.lit("d99")).pr.join_judgments(JUDGMENTS, on=ON)
