@@ -115,8 +115,9 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
 
 
 def _list_options(_app, what, name, _object, _options, lines):
-    """List the options behind `**policies`, which the signature hides: their values and what they are."""
-    if what in ("function", "method") and "**policies" in lines:
+    """List the options of `Policies`, which the signature hides: their values and what they are."""
+    marker = next((line for line in ("**policies", "**options") if line in lines), None)
+    if what in ("function", "method") and marker and "frame_pr.Policies" in " ".join(lines):
         from numpydoc.docscrape import ClassDoc
 
         from frame_pr import Policies
@@ -124,7 +125,7 @@ def _list_options(_app, what, name, _object, _options, lines):
 
         refusals = REFUSED.get(name.rpartition(".")[2], ())
         refused = {entry.option for entry in refusals if not (entry.values or entry.with_option)}
-        end = next((row for row in range(lines.index("**policies") + 1, len(lines)) if not lines[row]), len(lines))
+        end = next((row for row in range(lines.index(marker) + 1, len(lines)) if not lines[row]), len(lines))
         options = [option for option in ClassDoc(Policies)["Parameters"] if option.name not in refused]
         sentences = [" ".join(option.desc).partition(". ")[0].rstrip(".") for option in options]
         listed = zip(options, sentences, strict=True)

@@ -20,7 +20,6 @@ import frame_pr as fp
 from frame_pr.inputs.policies import TIES
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import HEADS, is_metric
-from frame_pr.plotting.curve_plots import PlotArguments
 
 TARGET = Path(__file__).with_suffix(".txt")
 ROOT = Path(__file__).parents[1]
@@ -62,7 +61,7 @@ def lines() -> Iterator[str]:
     yield from headed("Methods of expressions", (f"{name}{described(method)}" for name, method in expressions))
     yield from headed("Options", sorted(fp.Policies.__optional_keys__))
     yield from headed("Tie rules", TIES)
-    yield from headed("Options of plots", sorted(PlotArguments.__optional_keys__ - fp.Policies.__optional_keys__))
+    yield from headed("More options of functions", more_options())
     yield from headed("Statistics", get_args(Statistic))
     yield from headed("Metrics, each with one of its cutoffs", metrics())
     yield from headed("Columns of results", results())
@@ -82,6 +81,17 @@ def described(public: Any) -> str:
     signature = inspect.signature(public)
     parameters = [entry.replace(annotation=entry.empty) for entry in signature.parameters.values()]
     return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def more_options() -> Iterator[str]:
+    for name in filter(lambda name: inspect.isfunction(getattr(fp, name)), fp.__all__):
+        function = inspect.unwrap(getattr(fp, name))
+        table = str(function.__annotations__.get("options", "")).removeprefix("Unpack[").removesuffix("]")
+        keys = (
+            getattr(function.__globals__.get(table), "__optional_keys__", frozenset()) - fp.Policies.__optional_keys__
+        )
+        if keys:
+            yield f"{name}: {', '.join(sorted(keys))}"
 
 
 def methods(namespace: type) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
 
 import polars as pl
 
@@ -132,6 +132,18 @@ class Policies(TypedDict, total=False):
     total_positives: Column | Any
     total_rows: Column | Any
     prevalence: float | Column | Any
+
+
+class EvaluationOptions(Policies, total=False):
+    """The options of `Policies`, the positive label, and the value that replaces null where a metric is undefined."""
+
+    positive: object
+    undefined: float | None
+
+
+def policies_in(options: Mapping[str, Any]) -> Policies:
+    """Return the options of `Policies` among those of a function."""
+    return cast(Policies, {name: value for name, value in options.items() if name in Policies.__annotations__})
 
 
 class TrecEvalOptions(TypedDict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from frame_pr.frames.arguments import public
 from frame_pr.frames.kinds import Frame, read_stream
 from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies, policies_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
@@ -155,7 +155,7 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, 3 positives)'
     """
-    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    policies = policies_in(options)
     style = Style.of(options, panels=bool(facet))
     line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
     arguments = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}

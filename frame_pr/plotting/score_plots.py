@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import check_choice, check_real, check_whole, pub
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies, policies_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
@@ -100,7 +100,7 @@ def plot_scores(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positives (3, 67% predicted positive)', 'negatives (2, 0% predicted positive)', 'threshold 0.75']
     """
-    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    policies = policies_in(options)
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)

@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import check_choice, check_flag, check_real, chec
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import keys_of_means, metrics_named
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, policies_in
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import OutputFrame
 from frame_pr.metrics.names import request_for
@@ -39,6 +39,16 @@ DETAILS = ("standard_error", "undefined")
 """The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
 
 
+class IntervalOptions(EvaluationOptions, total=False):
+    """More arguments of `intervals`."""
+
+    sampled: Literal["groups", "rows"] | None
+    repeats: int | None
+    seed: int | None
+    stratified: bool
+    details: bool
+
+
 @lazily
 @public()
 def intervals(
@@ -49,17 +59,10 @@ def intervals(
     *,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
-    sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     confidence: float = 0.95,
     method: Method = "closed form",
-    repeats: int | None = None,
-    seed: int | None = None,
-    stratified: bool = False,
-    details: bool = False,
-    positive: object = None,
-    undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[IntervalOptions],
 ) -> Frame:
     """Compute confidence intervals for metrics, one row for each metric.
 
@@ -93,9 +96,6 @@ def intervals(
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over. Default for a frame of metrics: all columns of `by`.
-    sampled : "groups" or "rows", optional
-        The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups that are fixed, such
-        as classes or folds.
     cluster : str or polars expression, optional
         Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
         sample.
@@ -103,6 +103,9 @@ def intervals(
         Confidence level of the interval, strictly between 0 and 1.
     method : "closed form" or "bootstrap"
         How the interval is computed.
+    sampled : "groups" or "rows", optional
+        The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups that are fixed, such
+        as classes or folds.
     repeats : int, optional
         Number of replicates of the bootstrap, at least 100. Default 1,000.
     seed : int, optional
@@ -117,7 +120,7 @@ def intervals(
         occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
+    **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are
         sampled, `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"`, `ties="order"`, `total_rows=` and `prevalence=`; with `method="bootstrap"`, `tie_break=`,
@@ -181,17 +184,20 @@ def intervals(
     (0.6667, 0.2281, 0.8889)
     """
     scipy_special()
-    confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
-    columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS
-    draws = _validate_draws(method, repeats, seed, stratified, cluster)
+    confidence, undefined = validate_confidence(confidence), filling("undefined", options.get("undefined"))
+    columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
+    draws = _validate_draws(method, options, cluster)
     has_values = has_unit_values(frame, truth, score)
-    unit = sampling_unit(sampled, cluster, means=has_values or mean_over is not None, has_values=has_values)
+    unit = sampling_unit(
+        options.get("sampled"), cluster, means=has_values or mean_over is not None, has_values=has_values
+    )
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
         )
     by = by if has_values else keys_of_means(by, mean_over)
+    positive, policies = options.get("positive"), policies_in(options)
     source: OutputFrame[Frame] | UnitValues[Frame]
     keys: Mapping[str, str]
     if unit == "groups" or truth is None or score is None:
@@ -217,8 +223,9 @@ def intervals(
     return give_sorted(table, keys, source, "m", columns)
 
 
-def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
+def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:
     """Return how rows are drawn; None for intervals in closed form."""
+    repeats, seed, stratified = options.get("repeats"), options.get("seed"), options.get("stratified", False)
     arguments = {"repeats": repeats, "seed": seed, "stratified": check_flag("stratified", stratified) or None}
     if check_choice("method", method, METHODS) == "closed form":
         for name, value in arguments.items():
