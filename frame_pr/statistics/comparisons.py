@@ -14,7 +14,7 @@ from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refu
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metrics_named, sorted_by
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, Policies, policies_in
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics import paired_tests, unpaired_tests
@@ -42,6 +42,18 @@ _TWO_SCORES = (
 )
 
 
+class CompareOptions(EvaluationOptions, total=False):
+    """More arguments of `compare`."""
+
+    cluster: Column | None
+    mean_over: bool | str | Sequence[str] | None
+    sampled: Literal["groups", "rows"] | None
+    correction: Literal["holm", "bh"] | None
+    resamples: int | None
+    seed: int | None
+    details: bool
+
+
 @public()
 def compare(
     frame: Frame,
@@ -50,20 +62,11 @@ def compare(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
-    cluster: Column | None = None,
-    positive: object = None,
     between: str | None = None,
-    mean_over: bool | str | Sequence[str] | None = None,
-    sampled: Literal["groups", "rows"] | None = None,
     baseline: object = None,
     test: Literal["t", "permutation", "delong"] = "t",
-    correction: Literal["holm", "bh"] | None = "holm",
     confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
-    details: bool = False,
-    undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[CompareOptions],
 ) -> Frame:
     """Compare systems, or groups, by significance tests, one row per metric and pair.
 
@@ -104,31 +107,31 @@ def compare(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group. With one score, the column `system`
         names the systems.
-    cluster : str or polars expression, optional
-        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
-        sample.
-    positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
     between : str, optional
         The column whose groups are compared, inside each group of `by`.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
-        With `between`, the groups of these columns, such as queries, are the sample.
-    sampled : "groups" or "rows", optional
-        The sampling unit: the groups, which is the default with `by`, or the rows of each group.
     baseline : optional
         The system, or the group of `between`, to compare all others with. Default: all pairs. With `between` also
         "previous", the group before in sorted order.
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
+    confidence : float
+        Confidence level of the interval, strictly between 0 and 1.
+    cluster : str or polars expression, optional
+        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
+        sample.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
+        With `between`, the groups of these columns, such as queries, are the sample.
+    sampled : "groups" or "rows", optional
+        The sampling unit: the groups, which is the default with `by`, or the rows of each group.
+    positive : optional
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     correction : "holm", "bh" or None
         How `p_adjusted` accounts for all tests of the call: Holm (1979) bounds the probability of any false positive,
         and Benjamini and Hochberg (1995) the share of false positives among the reported differences. None: no
         correction.
-    confidence : float
-        Confidence level of the interval, strictly between 0 and 1.
     resamples : int, optional
         Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
     seed : int, optional
@@ -138,7 +141,7 @@ def compare(
         and the numbers of wins and losses.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
+    **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
         which metric: the page of the docs on policies.
 
@@ -241,14 +244,9 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    call = _Call(
-        *(metrics, truth, score, by, cluster, positive, between, mean_over, sampled, baseline, test, correction),
-        validate_confidence(confidence),
-        *_draws(test, correction, resamples, seed),
-        check_flag("details", details),
-        filling("undefined", undefined),
-        policies,
-    )
+    own: Any = {name: value for name, value in options.items() if name not in Policies.__annotations__}
+    call = _Call(metrics, truth, score, by, between, baseline, test, confidence, policies_in(options), **own)
+    call = _validated(call)
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
@@ -267,20 +265,20 @@ class _Call(NamedTuple):
     truth: Any
     score: Any
     by: Any
-    cluster: Any
-    positive: Any
     between: Any
-    mean_over: Any
-    sampled: Any
     baseline: Any
     test: str
-    correction: str | None
     confidence: float
-    resamples: int
-    seed: int
-    details: bool
-    undefined: float | None
     policies: Policies
+    positive: Any = None
+    undefined: float | None = None
+    cluster: Any = None
+    mean_over: Any = None
+    sampled: Any = None
+    correction: str | None = "holm"
+    resamples: Any = None
+    seed: Any = None
+    details: bool = False
     systems: Sequence[str] = ()
     """The names of the frames of a dict."""
 
@@ -290,18 +288,24 @@ class _Call(NamedTuple):
         return "system" if self.between is None else str(self.between)
 
 
-def _draws(test: Any, correction: Any, resamples: Any, seed: Any) -> tuple[int, int]:
-    """Validate how systems are compared, and return the number and the seed of random sign flips."""
-    if isinstance(test, str) and test in _REFUSED:
-        raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
-    check_choice("test", test, ("t", "permutation", "delong"))
-    check_choice("correction", correction, ("holm", "bh", None))
-    if test != "permutation":
-        for name, value in (("resamples", resamples), ("seed", seed)):
+def _validated(call: _Call) -> _Call:
+    """Validate how systems are compared, with the number and the seed of random sign flips."""
+    if isinstance(call.test, str) and call.test in _REFUSED:
+        raise ValueError(f"test={call.test!r} {_REFUSED[call.test]}; use test='t' or 'permutation'")
+    check_choice("test", call.test, ("t", "permutation", "delong"))
+    check_choice("correction", call.correction, ("holm", "bh", None))
+    if call.test != "permutation":
+        for name, value in (("resamples", call.resamples), ("seed", call.seed)):
             if value is not None:
-                raise ValueError(f"{name}= is about random draws, and test={test!r} has none: leave it out")
-    number = check_whole("resamples", 10_000 if resamples is None else resamples, least=1, most=1_000_000)
-    return number, check_whole("seed", seed or 0, least=0)
+                raise ValueError(f"{name}= is about random draws, and test={call.test!r} has none: leave it out")
+    resamples = 10_000 if call.resamples is None else call.resamples
+    return call._replace(
+        confidence=validate_confidence(call.confidence),
+        resamples=check_whole("resamples", resamples, least=1, most=1_000_000),
+        seed=check_whole("seed", call.seed or 0, least=0),
+        details=check_flag("details", call.details),
+        undefined=filling("undefined", call.undefined),
+    )
 
 
 def _compared(frame: Any, call: _Call) -> Any:
@@ -484,7 +488,7 @@ def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
         parts = [frame.with_columns(system=pl.lit(name)) for name, frame in frames.items()]
         return pl.concat(parts, how="diagonal_relaxed")
     if not hasattr(kind, "assign"):
-        raise TypeError(f"a dict of frames takes polars or pandas frames; got a {kind.__name__}")
+        raise TypeError(f"a dict of frames takes polars or pandas frames; got {kind.__name__}")
     import pandas as pd
 
     return pd.concat([frame.assign(system=name) for name, frame in frames.items()], ignore_index=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack
 
 import polars as pl
 
@@ -11,8 +11,8 @@ from frame_pr.frames.arguments import check_choice, check_flag, check_whole, nam
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import keys_of_means, means_for, metrics_of
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.functions.evaluation import evaluate
+from frame_pr.inputs.policies import REFUSED, Column, Columns, EvaluationOptions
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
@@ -34,9 +34,7 @@ def report(
     wide: bool = False,
     mean_over: bool | str | Sequence[str] | None = None,
     by: Columns | None = None,
-    positive: object = None,
-    undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[EvaluationOptions],
 ) -> Frame:
     """Summarise a ranking in the usual metrics, one row per group and metric.
 
@@ -71,7 +69,7 @@ def report(
         occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
+    **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
         `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
 
@@ -126,15 +124,14 @@ def report(
     names += ["max_f1", "threshold@max_f1"]
     names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     names += ["positives", "rows"]
-    means, prefix = means_for(mean_over, "mean"), "" if mean_over is None else "mean_"
-    by = keys_of_means(by, mean_over)
+    averaged, prefix = mean_over is not None, "" if mean_over is None else "mean_"
     if wide and confidence is not None:
         raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
-    result = metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
+    result = evaluate(frame, names, truth, score, by=by, mean_over=mean_over, **options)
     if check_flag("wide", wide) or find_kind(result) is None:
         return result
     kind = kind_of(result)
-    key_names = kind.columns[: kind.columns.index("groups" if means else names[0])]
+    key_names = kind.columns[: kind.columns.index("groups" if averaged else names[0])]
     keys = [str(key) for key in key_names]
     refuse_clash(keys, ("metric", "value", "low", "high"))
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
@@ -145,9 +142,9 @@ def report(
     from frame_pr.statistics.intervals import intervals
     from frame_pr.statistics.sampled_rows import row_metric
 
-    bounded = names if means else [name for name in names if row_metric(name)]
-    call: Any = {"by": by, "mean_over": mean_over, "positive": positive, "undefined": undefined, **policies}
-    bounds = kind_of(intervals(frame, bounded, truth, score, confidence=confidence, **call))
+    bounded = names if averaged else [name for name in names if row_metric(name)]
+    result = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
+    bounds = kind_of(result)
     kind.code_keys(key_names, [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     bounds_table = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
