@@ -115,6 +115,16 @@ def test_a_function_does_not_read_a_lazy_frame_before_it_is_collected(name: str)
     assert collected.schema == schema
 
 
+MEANS = Call("evaluate", (RUN,), TWO | {"metrics": ["tp@3", "f1@3"], "by": "query", "mean_over": "query"})
+
+
+@pytest.mark.parametrize("call", [*TABLE.values(), MEANS], ids=[*TABLE, "means"])
+def test_counts_are_int64_and_other_numbers_are_float64(call: Call):
+    result = call.on(pl.DataFrame.clone)
+    new = result.drop(*(data.columns for data in call.frames), strict=False).select(cs.numeric())
+    assert {*new.dtypes} <= {pl.Int64, pl.Float64}
+
+
 @pytest.mark.parametrize("name", TABLE)
 def test_a_method_is_the_function_and_leaves_the_frame_as_it_was(name: str):
     call = TABLE[name]
