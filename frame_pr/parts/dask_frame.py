@@ -33,8 +33,6 @@ _PIECES = pd.DataFrame(
     {"partition": pd.Series(dtype="int64"), "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary()))}
 )
 
-_ROW = "row of frame_pr"
-
 
 class DaskFrame(Shuffled):
     """A Dask DataFrame."""
@@ -192,9 +190,12 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
         return new
-    own, columns = part.iloc[:, : len(keys)], [by_name(key) for key in keys]
-    first = _to_polars(own).with_row_index(_ROW).unique(columns, keep="first")
-    rows = result.select(columns).join(first, on=columns, how="left", nulls_equal=True, maintain_order="left")[_ROW]
+    own, of_result = part.iloc[:, : len(keys)], result.select(map(by_name, keys))
+    of_rows = _to_polars(own)
+    # The oldest polars cannot join by `by_name`, and any polars reads some names as patterns.
+    of_rows.columns = of_result.columns = names = [f"key{i}" for i in range(len(keys))]
+    first = of_rows.with_row_index("row").unique(names, keep="first")
+    rows = of_result.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")["row"]
     return pd.concat([own.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
 
 
