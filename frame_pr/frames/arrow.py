@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,11 @@ class _ArrowRead(FrameKind[Frame]):
         """Read one column."""
 
 
+def sources_of(keys: Collection[Any]) -> Mapping[str, str]:
+    """Return the columns of the caller by the columns of a result that get their dtypes."""
+    return keys if isinstance(keys, Mapping) else {str(key): str(key) for key in keys}
+
+
 class ArrowFrame(_ArrowRead[Any]):
     """A pyarrow Table."""
 
@@ -72,14 +77,14 @@ class ArrowFrame(_ArrowRead[Any]):
         """Return columns of the caller at these row numbers."""
         return self.frame.select(list(columns)).take(rows.to_arrow())
 
-    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> Any:
+    def convert(self, table: pl.DataFrame, keys: Collection[Any] = ()) -> Any:
         """Convert a result. `keys` get the types that they have in the caller's table."""
         import pyarrow as pa
 
         # polars panics at a name with a NUL, so it converts columns without their names.
         arrays = {column.name: column.alias("").to_arrow() for column in table}
-        for name in keys:
-            dtype = self.frame.schema.field(name).type
+        for name, source in sources_of(keys).items():
+            dtype = self.frame.schema.field(source).type
             if pa.types.is_dictionary(dtype):
                 encoded = arrays[name].cast(dtype.value_type).dictionary_encode()
                 parts = encoded.indices.cast(dtype.index_type), encoded.dictionary
@@ -204,13 +209,16 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         """Return columns of the caller at these row numbers, under a new index."""
         return _at(self.frame[list(columns)].set_axis(range(self.height)), rows)
 
-    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> pd.DataFrame:
+    def convert(self, table: pl.DataFrame, keys: Collection[Any] = ()) -> pd.DataFrame:
         """Convert a result. `keys` get the values and dtypes that they have in the caller's frame."""
         import pandas as pd
 
-        names = list(map(str, keys))
-        columns = {column.name: (self._key if column.name in names else _pandas)(column) for column in table}
-        labels = [self.labels[name] if name in names else name for name in columns]
+        sources = sources_of(keys)
+        columns = {
+            name: self._key(table[name].alias(sources[name])) if name in sources else _pandas(table[name])
+            for name in table.columns
+        }
+        labels = [self.labels[name] if sources.get(name) == name else name for name in columns]
         return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
     def _key(self, column: pl.Series) -> Any:

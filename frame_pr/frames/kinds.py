@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from importlib import import_module
 from os import PathLike
@@ -81,16 +81,22 @@ class FrameKind(Generic[Frame]):
         """Return columns of the caller at these row numbers. A null gives missing values."""
         return self.frame.select(by_name(name).gather(rows) for name in columns)
 
-    def convert(self, table: pl.DataFrame, keys: Sequence[Any] = ()) -> Any:
-        """Convert a result. `keys` get the dtypes that they have in the caller's frame."""
+    def convert(self, table: pl.DataFrame, keys: Collection[Any] = ()) -> Any:
+        """Convert a result. `keys` get the dtypes that they have in the caller's frame.
+
+        A dict names columns of the result, each with the caller's column.
+        """
         return table
 
     def beside(self, *frames: Any) -> Any:
         """Concatenate the columns of frames."""
         return pl.concat(frames, how="horizontal")
 
-    def give(self, table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
-        """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
+    def give(self, table: pl.LazyFrame, keys: Collection[Any]) -> Frame:
+        """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored.
+
+        See `convert`.
+        """
         # The streaming engine takes 2 ms to start.
         return cast(Frame, self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys))
 

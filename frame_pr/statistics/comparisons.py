@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, public
-from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
+from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metrics_named, sorted_by
-from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, Policies, policies_in
+from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, policies_in
 from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import OutputFrame
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics import paired_tests, unpaired_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
@@ -25,17 +26,11 @@ from frame_pr.statistics.sampled_rows import estimates_of_groups, sampled_rows
 from frame_pr.statistics.unit_values import (
     has_unit_values,
     keys_left,
-    long_values,
-    mean_estimates,
+    means_over,
     sampling_unit,
     unit_values_of,
 )
 
-_REFUSED = {
-    "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
-    "sign": "tests the median difference, so it reports systems whose means are equal",
-    "bootstrap": "reports too many differences if there are few groups",
-}
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
     "them apart to 'system', or name the groups to compare, between=..."
@@ -244,9 +239,7 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    own: Any = {name: value for name, value in options.items() if name not in Policies.__annotations__}
-    call = _Call(metrics, truth, score, by, between, baseline, test, confidence, policies_in(options), **own)
-    call = _validated(call)
+    call = _validated(_Call(metrics, truth, score, by, between, baseline, test, confidence, options))
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
@@ -269,16 +262,7 @@ class _Call(NamedTuple):
     baseline: Any
     test: str
     confidence: float
-    policies: Policies
-    positive: Any = None
-    undefined: float | None = None
-    cluster: Any = None
-    mean_over: Any = None
-    sampled: Any = None
-    correction: str | None = "holm"
-    resamples: Any = None
-    seed: Any = None
-    details: bool = False
+    options: CompareOptions
     systems: Sequence[str] = ()
     """The names of the frames of a dict."""
 
@@ -289,52 +273,38 @@ class _Call(NamedTuple):
 
 
 def _validated(call: _Call) -> _Call:
-    """Validate how systems are compared, with the number and the seed of random sign flips."""
-    if isinstance(call.test, str) and call.test in _REFUSED:
-        raise ValueError(f"test={call.test!r} {_REFUSED[call.test]}; use test='t' or 'permutation'")
+    """Validate how systems are compared, and fill in the defaults of options."""
+    options = call.options
     check_choice("test", call.test, ("t", "permutation", "delong"))
-    check_choice("correction", call.correction, ("holm", "bh", None))
-    if call.test != "permutation":
-        for name, value in (("resamples", call.resamples), ("seed", call.seed)):
-            if value is not None:
-                raise ValueError(f"{name}= is about random draws, and test={call.test!r} has none: leave it out")
-    resamples = 10_000 if call.resamples is None else call.resamples
-    return call._replace(
-        confidence=validate_confidence(call.confidence),
-        resamples=check_whole("resamples", resamples, least=1, most=1_000_000),
-        seed=check_whole("seed", call.seed or 0, least=0),
-        details=check_flag("details", call.details),
-        undefined=filling("undefined", call.undefined),
-    )
+    resamples, seed = options.get("resamples"), options.get("seed")
+    for name, value in (("resamples", resamples), ("seed", seed)):
+        if value is not None and call.test != "permutation":
+            raise ValueError(f"{name}= is about random draws, and test={call.test!r} has none: leave it out")
+    defaults: CompareOptions = {
+        "correction": check_choice("correction", options.get("correction", "holm"), ("holm", "bh", None)),
+        "resamples": check_whole("resamples", 10_000 if resamples is None else resamples, least=1, most=1_000_000),
+        "seed": check_whole("seed", seed or 0, least=0),
+        "details": check_flag("details", options.get("details", False)),
+        "undefined": filling("undefined", options.get("undefined")),
+    }
+    return call._replace(confidence=validate_confidence(call.confidence), options=options | defaults)
 
 
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments choose."""
-    has_values = has_unit_values(frame, call.truth, call.score)
-    if call.between is None:
-        _validate_paired(frame, call, has_values=has_values)
-        means = has_values or (has_keys(call.by) and call.test != "delong")
-    else:
-        call = _validate_between(frame, call)
-        means = has_values or call.mean_over is not None
-    unit = sampling_unit(call.sampled, call.cluster, means=means, has_values=has_values)
-    return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
-
-
-def _validate_paired(frame: Any, call: _Call, *, has_values: bool) -> None:
-    """Check the arguments of a paired comparison."""
-    by_groups = has_values or call.sampled == "groups"
-    if by_groups and not has_keys(call.by):
-        raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
-    if by_groups and call.test == "delong":
-        raise ValueError("test='delong' compares the rows of one test set: give truth and a list of scores")
-    if call.cluster is not None and call.test == "delong":
-        raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
-    if has_values and "system" not in kind_of(frame).columns:
+    has_values, is_normal = has_unit_values(frame, call.truth, call.score), call.test == "delong"
+    sampled, cluster = call.options.get("sampled"), call.options.get("cluster")
+    if is_normal and (has_values or sampled == "groups" or cluster is not None):
         raise ValueError(
-            "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
-            "rename yours. For scored rows give truth and a list of scores"
+            "test='delong' assumes independent rows of one test set: give truth and a list of scores, without sampled= "
+            "and cluster="
         )
+    if call.between is not None:
+        call = _validate_between(frame, call)
+    is_averaged = call.options.get("mean_over") is not None
+    means = is_averaged if call.between is not None else has_keys(call.by) and not is_normal
+    unit = sampling_unit(sampled, cluster, means=has_values or means, has_values=has_values)
+    return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
 
 
 def _validate_between(frame: Any, call: _Call) -> _Call:
@@ -349,8 +319,8 @@ def _validate_between(frame: Any, call: _Call) -> _Call:
 
 def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
     """Return the keys that are not averaged over, with that of the compared systems or groups last."""
-    keys = [key for key in all_keys if key != call.group]
-    left = keys_left(keys, True if call.mean_over is None else call.mean_over)
+    keys, mean_over = [key for key in all_keys if key != call.group], call.options.get("mean_over")
+    left = keys_left(keys, True if mean_over is None else mean_over)
     if len(left) == len(keys):
         raise ValueError(
             f"by: each value of {shown(call.group)} has one unit only; name the units that were drawn, such as "
@@ -361,56 +331,58 @@ def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
 
 def _compare_over_units(frame: Any, call: _Call) -> Any:
     """Compare the means of units: of those that both systems have a value for, or of different units."""
-    paired, alpha = call.between is None, 1 - call.confidence
-    arguments = (call.metrics, call.truth, call.score, call.by, call.positive, call.undefined, call.policies)
-    source = unit_values_of(frame, *arguments, system=paired)
-    if paired and ("system" not in source.keys or len(source.systems) == 1):
+    paired, alpha, options = call.between is None, 1 - call.confidence, call.options
+    others = options.get("positive"), options.get("undefined"), policies_in(options)
+    source = unit_values_of(frame, call.metrics, call.truth, call.score, call.by, *others, system=paired)
+    values, output = source.table, source.output
+    if paired and ("system" not in output.keys or len(output.systems) == 1):
         raise ValueError(_TWO_SCORES)
-    left = _keys_left(call, source.keys)
-    columns = {key: f"key{i}" for i, key in enumerate(left)}
-    values = long_values(source, left, [key for key in source.keys if key not in left])
-    pairs = _pairs(values, columns, call, source.systems if paired else ())
-    row = pl.struct(pl.exclude(pairs.names.name, "m", "value")).rank("dense").cast(pl.Int64)
-    values = pairs.with_places(values.with_columns(row=row))
+    keys = {key: output.key_columns[key] for key in _keys_left(call, output.keys)}
+    pairs = _pairs(values, keys, call, output.systems if paired else ())
+    units = [column for column in output.key_columns.values() if column not in keys.values()]
+    values = values.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
+    values = pairs.with_places(values)
     if not paired:
         unpaired_tests.warn_of_pairs(values, call.group)
-        table = unpaired_tests.compare_means(mean_estimates(source, left), pairs, alpha)
-        return _result(table, pairs, columns, call, source.metrics, source)
+        means = means_over(source.table, [*keys.values(), "m"], len(source.metrics))
+        table = unpaired_tests.compare_means(means, pairs, alpha)
+        return _result(table, pairs, keys, call, source.metrics, output)
     paired_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
     differences = paired_tests.differences_of_units(values, pairs)
     table = paired_tests.compare_units(differences, pairs.on, alpha)
     if call.test == "permutation":
-        table = paired_tests.with_sign_flips(table, differences, call.resamples, call.seed)
-    return _result(table, pairs, columns, call, source.metrics, source)
+        table = paired_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
+    return _result(table, pairs, keys, call, source.metrics, output)
 
 
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
-    paired, alpha, is_normal = call.between is None, 1 - call.confidence, call.test == "delong"
+    paired, alpha, options = call.between is None, 1 - call.confidence, call.options
+    cluster, mean_over, undefined = options.get("cluster"), options.get("mean_over"), options.get("undefined")
     named = metrics_named(call.metrics, call.truth, call.score)
-    request = request_for(named.values(), request_of(call.truth, call.score, call.by, call.positive, call.policies))
+    request = request_of(call.truth, call.score, call.by, options.get("positive"), policies_in(options))
+    request = request_for(named.values(), request)
     if paired:
-        for name, value in (("mean_over", call.mean_over), ("test", call.test if call.test == "permutation" else None)):
-            if value is not None:
+        for name, is_set in (("mean_over", mean_over is not None), ("test", call.test == "permutation")):
+            if is_set:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
         if not request.several:
             raise ValueError(_TWO_SCORES)
         # Without clusters each row is its own cluster, so that its two D meet.
-        request = replace(request, each_row=call.cluster is None)
-    left = None if call.mean_over is None else partial(_keys_left, call)
-    rows = sampled_rows(frame, request, named, call.undefined, left, call.cluster)
-    if other := next((metric.name for metric in rows.metrics if is_normal and not metric.by_class), None):
-        raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
-    groups = estimates_of_groups(rows.rows, rows.metrics, call.undefined)
+        request = replace(request, each_row=cluster is None)
+    left = None if mean_over is None else partial(_keys_left, call)
+    rows = sampled_rows(frame, request, named, undefined, left, cluster)
+    groups = estimates_of_groups(rows.rows, rows.metrics, undefined)
     estimates = rows.restored(groups) if paired else rows.estimates(groups)
+    if call.test == "delong":
+        if other := next((metric.name for metric in rows.metrics if not metric.by_class), None):
+            raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
+        estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
     pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
     influences = pairs.with_places(rows.clusters(groups)) if paired or rows.clustered else pl.DataFrame()
-    if paired:
-        table = paired_tests.compare_rows(rows, estimates, influences, pairs, alpha, normal=is_normal)
-    else:
-        table = unpaired_tests.compare_values(rows, estimates, influences, pairs, alpha)
-    return _result(table, pairs, rows.keys, call, list(named), rows.output)
+    test = paired_tests.compare_rows if paired else unpaired_tests.compare_values
+    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, list(named), rows.output)
 
 
 def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores: Sequence[str]) -> Pairs:
@@ -441,19 +413,24 @@ def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores:
 
 
 def _result(
-    table: pl.DataFrame, pairs: Pairs, columns: Mapping[str, str], call: _Call, metrics: Sequence[str], source: Any
+    table: pl.DataFrame,
+    pairs: Pairs,
+    columns: Mapping[str, str],
+    call: _Call,
+    metrics: Sequence[str],
+    source: OutputFrame[Any],
 ) -> Any:
     """Return what `compare` returns."""
-    paired, kind, names = call.between is None, source.kind, pl.lit(pairs.names)
+    paired, names, correction = call.between is None, pl.lit(pairs.names), call.options["correction"]
     left = {key: column for key, column in columns.items() if key != call.group}
     # The key of several scores is `score`, because `system` is the compared group.
     keys = {"score" if source.systems and key == "system" else key: column for key, column in left.items()}
     numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
     is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1
-    if call.correction is not None and not (is_single and paired and (source.systems or call.systems)):
+    if correction is not None and not (is_single and paired and (source.systems or call.systems)):
         numbers.append("p_adjusted")
-        table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), call.correction)))
-    numbers += DETAILS if call.details else ()
+        table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), correction)))
+    numbers += DETAILS if call.options["details"] else ()
     refuse_clash(keys, numbers)
     table = pl.concat([pl.DataFrame(schema=NUMBERS), table], how="diagonal_relaxed").with_columns(
         metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
@@ -463,15 +440,10 @@ def _result(
     )
     result = table.lazy().sort(*sorted_by([*left], source.systems, [*left.values()]), "m", "a", "b")
     result = result.select(*(pl.col(column).alias(key) for key, column in keys.items()), *numbers)
-    output = kind.give(result, [key for key in keys if key in left])
     # The compared groups are values of the caller's column, as other keys are.
-    for side in () if kind.takes_expressions or (paired and source.systems) else ("baseline", "system"):
-        own = kind.give(result.select(by_name(side).alias(call.group)), [call.group])
-        if hasattr(output, "set_column"):  # A Table of pyarrow.
-            output = output.set_column(output.column_names.index(side), side, own.column(0))
-        else:
-            output[side] = own.iloc[:, 0].array
-    return output
+    restored = {key: key for key in keys if key in left}
+    restored |= {} if paired and source.systems else dict.fromkeys(("baseline", "system"), call.group)
+    return source.kind.give(result, restored)
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:

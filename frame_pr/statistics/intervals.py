@@ -14,17 +14,15 @@ from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import keys_of_means, metrics_named
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, policies_in
 from frame_pr.inputs.request import request_of
-from frame_pr.inputs.rows import OutputFrame
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
-from frame_pr.statistics.bounds import BoundsName, scipy_special, with_bounds
+from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.sampled_rows import sampled_rows
 from frame_pr.statistics.unit_values import (
-    UnitValues,
     give_sorted,
     has_unit_values,
     keys_left,
-    mean_estimates,
+    means_over,
     sampling_unit,
     unit_values_of,
     validate_shares,
@@ -198,29 +196,28 @@ def intervals(
         )
     by = by if has_values else keys_of_means(by, mean_over)
     positive, policies = options.get("positive"), policies_in(options)
-    source: OutputFrame[Frame] | UnitValues[Frame]
-    keys: Mapping[str, str]
     if unit == "groups" or truth is None or score is None:
         source = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
         if has_values:
             validate_shares(source)
-        names = [] if mean_over is None else keys_left(source.keys, mean_over)
-        keys, labels = {key: f"key{i}" for i, key in enumerate(names)}, [*source.metrics]
-        kinds: list[BoundsName] = ["share" if name in source.shares else "number" for name in labels]
-        table = with_bounds(mean_estimates(source, names), kinds, confidence)
+        output, labels = source.output, source.metrics
+        names = [] if mean_over is None else keys_left(output.keys, mean_over)
+        keys: Mapping[str, str] = {key: output.key_columns[key] for key in names}
+        means = means_over(source.table, [*keys.values(), "m"], len(labels))
+        table = with_bounds(means, source.bounds, confidence)
     else:
         named = metrics_named(metrics, truth, score)
         request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, named, undefined, left, cluster, draws_again=draws is not None)
-        source, keys, labels = rows.output, rows.keys, list(named)
+        output, keys, labels = rows.output, rows.keys, list(named)
         if draws is None:
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)
-    return give_sorted(table, keys, source, "m", columns)
+    return give_sorted(table, keys, output, "m", columns)
 
 
 def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:

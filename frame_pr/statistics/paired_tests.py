@@ -119,19 +119,13 @@ def _count_flips(differences: Array, flips: int, bits_of: Callable[[int, int], A
 
 
 def compare_rows(
-    rows: SampledRows[Any],
-    estimates: pl.DataFrame,
-    influences: pl.DataFrame,
-    pairs: Pairs,
-    alpha: float,
-    *,
-    normal: bool,
+    rows: SampledRows[Any], estimates: pl.DataFrame, influences: pl.DataFrame, pairs: Pairs, alpha: float
 ) -> pl.DataFrame:
     """Compare the scores of the rows of one test set, or of its clusters, in each group.
 
     The variance of a difference is the sum of the squared differences of D, corrected for the size of the sample. Where
-    the D of the positives sum to 0, and so those of the negatives, each label is a sample of its own. `normal`: whether
-    the test is that of the normal distribution.
+    the D of the positives sum to 0, and so those of the negatives, each label is a sample of its own. Infinite degrees
+    of freedom give the test of the normal distribution.
     """
     test = [*pairs.on, "a", "b"]
     square, positive = (pl.col("D") - pl.col("base D")) ** 2, pl.col("has_positive")
@@ -161,6 +155,6 @@ def compare_rows(
         value_system=pl.when(has_both).then(b),
         difference=difference_of(a, b),
         standard_error=pl.when(df > 0).then(pl.when(error > noise).then(error).otherwise(0.0 * error)),
-        df=pl.when(df > 0).then(float("inf") if normal else df),
+        df=pl.when(df > 0).then(df),
     )
     return with_t_test(table, alpha)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, names_of
-from frame_pr.frames.columns import by_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, FrameKind, backend_class, collected, kind_of
+from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clash
+from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.metrics.aggregation import values
-from frame_pr.metrics.names import metric, request_for
+from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.statistics.bounds import BoundsName
 
 CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
 _SLACK = 1e-6
@@ -25,19 +26,16 @@ _SLACK = 1e-6
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
-    """A table with a row per unit, and the output in the caller's kind of frame."""
+    """The metrics of units, such as queries, and the output in the caller's kind of frame."""
 
-    table: pl.LazyFrame
-    """The keys, and the metrics as Float64, null if undefined."""
-    keys: Sequence[str]
+    table: pl.DataFrame
+    """A row per unit and metric: the keys as `OutputFrame.key_columns` names them, `m` (the place of the metric) and
+    `value` (Float64, null if undefined).
+    """
+    output: OutputFrame[Frame]
     metrics: Sequence[str]
-    systems: Sequence[str]
-    """The scores, if a call has several; they are in the key `system`."""
-    shares: Sequence[str]
-    """The metrics that lie between 0 and 1."""
-    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
-    """Return a result with these keys as a frame of the caller's kind."""
-    kind: FrameKind[Frame]
+    bounds: Sequence[BoundsName]
+    """Which bounds the mean of each metric has."""
 
 
 def unit_values_of(
@@ -62,10 +60,17 @@ def unit_values_of(
     named = metrics_named(metrics, truth, score)
     request = request_for(named.values(), request_of(truth, score, by, positive, policies), averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
-    table = values(rows, named, undefined).with_columns(by_name(name).cast(pl.Float64) for name in named)
-    shares = [name for name, of in named.items() if _is_share(of)]
-    table = output.restore(table)
-    return UnitValues(table, output.keys, list(named), output.systems, shares, output.give, output.kind)
+    of_places = {str(m): name for m, name in enumerate(named.values())}
+    table = output.restored(values(rows, of_places, undefined).cast(dict.fromkeys(of_places, pl.Float64)))
+    return _unit_values(table, output, named)
+
+
+def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], named: Mapping[str, str]) -> UnitValues[Frame]:
+    """Return the values of a table that has a column for the place of each metric."""
+    places = [str(m) for m in range(len(named))]
+    long = collected(table, "auto").unpivot(places, index=list(output.key_columns.values()), variable_name="m")
+    bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in named.values()]
+    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, list(named), bounds)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -94,7 +99,7 @@ def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool, has_valu
     if unit == "groups" and cluster is not None:
         raise ValueError(CLUSTERS_OF_ROWS)
     if unit == "groups" and not means:
-        raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
+        raise ValueError("sampled='groups' needs mean_over=, or by= of compare: the keys of the groups that were drawn")
     if unit == "rows" and has_values:
         raise ValueError(
             "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
@@ -111,20 +116,19 @@ def _read_metrics(
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
     if not has_keys(by):
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
-    named = _columns_named(metrics)
-    names, keys = list(dict.fromkeys(named.values())), listed("by", by)
-    for key in keys:
-        if isinstance(key, pl.Expr):
-            raise TypeError(f"by of a frame of metrics takes names of columns; got {shown(key)}")
-    if system and "system" not in keys:
-        keys = [*keys, "system"]
-    kind = kind_of(frame)
+    kind, keys, named = kind_of(frame), column_names("by", by), _columns_named(metrics)
+    if system and "system" not in kind.columns:
+        raise ValueError(
+            "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
+            "rename yours. For scored rows give truth and a list of scores"
+        )
+    names = list(dict.fromkeys(named.values()))
+    keys += ["system"] if system and "system" not in keys else []
     kind.refuse_missing(keys, "by")
     kind.refuse_missing(names, "metrics")
     kind.code_keys(keys)
     texts = [str(key) for key in keys]
-    if clash := next((name for name in named if name in texts), None):
-        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
+    refuse_clash(named, texts, "column {} is among by and among metrics: a key is not a metric")
     table = collected(kind.read([*keys, *names]).select(map(by_name, [*texts, *names])), "auto")
     for name in names:
         if not (table.schema[name].is_numeric() or table.schema[name] == pl.Null):
@@ -135,10 +139,10 @@ def _read_metrics(
     if repeated.height:
         first = ", ".join(f"{key}={repeated[key][0]!r}" for key in texts)
         raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {first}: add a key to by")
-    numbers = (by_name(name).cast(pl.Float64).fill_nan(None).alias(new) for new, name in named.items())
-    shares = [new for new, name in named.items() if _is_share(name)]
-    table = table.select(*map(by_name, texts), *numbers)
-    return UnitValues(table.lazy(), texts, list(named), (), shares, kind.give, kind)
+    output = OutputFrame(kind, tuple(texts), (), restore=lambda table: table, rows=table.lazy())
+    of_keys = {column: by_name(key) for key, column in output.key_columns.items()}
+    numbers = {str(m): by_name(name).cast(pl.Float64).fill_nan(None) for m, name in enumerate(named.values())}
+    return _unit_values(table.lazy().select(**of_keys, **numbers), output, named)
 
 
 def _columns_named(metrics: Any) -> dict[str, str]:
@@ -150,19 +154,15 @@ def _columns_named(metrics: Any) -> dict[str, str]:
 
 def _is_share(name: str) -> bool:
     """Return whether a metric lies between 0 and 1. For a column with another name this is unknown."""
-    try:
-        parsed = metric(name)
-    except ValueError:
-        return False
-    return parsed.kind == "share" and parsed.from_0_to_1
+    return is_metric(name) and metric(name).kind == "share" and metric(name).from_0_to_1
 
 
 def validate_shares(unit_values: UnitValues[Any]) -> None:
     """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
-    table = collected(unit_values.table, "auto")
-    for name in unit_values.shares:
-        outside = table[name].filter(~table[name].is_between(-_SLACK, 1 + _SLACK))
-        if outside.len():
+    is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
+    for m, name in enumerate(unit_values.metrics):
+        outside = unit_values.table.filter(is_outside, m=m)["value"]
+        if outside.len() and unit_values.bounds[m] == "share":
             raise ValueError(
                 f"metrics: column {shown(name)} holds {outside[0]}, and {name} lies between 0 and 1; divide "
                 "percentages by 100, and write null where there is no value"
@@ -195,33 +195,14 @@ def means_over(table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers
     return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
 
 
-def long_values(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[str] = ()) -> pl.DataFrame:
-    """Return a row per unit and metric: the keys as `key0`, ..., other keys as `unit0`, ..., `m` and `value`."""
-    columns = {f"{role}{i}": key for role, names in (("key", keys), ("unit", units)) for i, key in enumerate(names)}
-    places = {str(m): metric for m, metric in enumerate(unit_values.metrics)}
-    named = [by_name(name).alias(column) for column, name in {**columns, **places}.items()]
-    table = collected(unit_values.table.select(named), "auto")
-    return table.unpivot([*places], index=[*columns], variable_name="m").with_columns(pl.col("m").cast(pl.Int32))
-
-
-def mean_estimates(unit_values: UnitValues[Any], keys: Sequence[str]) -> pl.DataFrame:
-    """Return the means over the units that share the keys: `key0`, ..., `m`, `Estimates`, `groups`, `undefined`."""
-    columns = [f"key{i}" for i in range(len(keys))]
-    return means_over(long_values(unit_values, keys), [*columns, "m"], len(unit_values.metrics))
-
-
 def give_sorted(
-    table: pl.DataFrame,
-    keys: Mapping[str, str],
-    source: OutputFrame[Frame] | UnitValues[Frame],
-    order: str,
-    columns: Sequence[str],
+    table: pl.DataFrame, keys: Mapping[str, str], output: OutputFrame[Frame], order: str, columns: Sequence[str]
 ) -> Frame:
     """Return the keys and these columns, sorted by the keys and then by `order`, as a frame of the caller's kind.
 
     `keys`: the names of the keys, and their columns in the table.
     """
     refuse_clash(keys, columns)
-    ordered = table.lazy().sort(*sorted_by([*keys], source.systems, [*keys.values()]), order)
+    ordered = table.lazy().sort(*sorted_by([*keys], output.systems, [*keys.values()]), order)
     named = [pl.col(column).alias(key) for key, column in keys.items()]
-    return source.give(ordered.select(*named, *columns), [*keys])
+    return output.give(ordered.select(*named, *columns), [*keys])

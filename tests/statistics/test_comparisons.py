@@ -280,14 +280,14 @@ REFUSED = [
     ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= is about rows that were drawn together"),
     ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
-    ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' tests whether differences are symmetric"),
+    ({"test": "wilcoxon"}, ValueError, "test must be 't', 'permutation' or 'delong', got 'wilcoxon'"),
     ({"seed": 1}, ValueError, "seed= is about random draws, and test='t' has none: leave it out"),
     ({"test": "permutation", "resamples": 0}, ValueError, "resamples must be a whole number of at least 1"),
     ({"test": "delong"}, ValueError, "test='delong' compares roc_auc, and not average_precision"),
-    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' assumes independent rows, and cluster="),
+    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' assumes independent rows of one test set"),
     ({"correction": "bonferroni"}, ValueError, "correction must be 'holm' or 'bh', or None, got 'bonferroni'"),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
-    ({"by": None, "sampled": "groups"}, ValueError, "compare needs groups, whose values are paired"),
+    ({"by": None, "sampled": "groups"}, ValueError, "sampled='groups' needs mean_over=, or by= of compare"),
 ]
 
 
