@@ -250,6 +250,12 @@ def _series(name: Any, values: Any) -> pl.Series:
 
     is_arrow, dtype = isinstance(values, pa.ChunkedArray), getattr(values, "dtype", None)
     try:
+        if dtype == "object":
+            from pandas.api.types import infer_dtype
+
+            if infer_dtype(values, skipna=False) == "string":
+                # Through Arrow, the peak of memory is 40 bytes a row higher.
+                return pl.Series(str(name), values.to_list(), dtype=pl.String)
         if isinstance(dtype, np.dtype):
             # Parts from other workers of Dask are not aligned, at which polars before 1.44 panics.
             values = np.require(values, requirements="A")
