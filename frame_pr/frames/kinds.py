@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
@@ -15,7 +14,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import Function
 from frame_pr.frames.columns import by_name, map_whole, needed, refuse_missing
-from frame_pr.frames.messages import first_line, shown
+from frame_pr.frames.messages import first_line, kind_of_value, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,8 +194,6 @@ class Backend(Generic[Frame]):
     """The functions that a backend can run."""
     in_memory: str
     """How to bring its rows into memory for all other functions."""
-    tally_in_memory = "a tally of the rows"
-    """What holds all that the other functions need, in fewer rows."""
 
     evaluate: Callable[..., Frame]
     """Runs `functions.evaluation.evaluate_request`."""
@@ -260,29 +257,19 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> FrameK
         return kind
     if backend := backend_class(frame):
         raise TypeError(
-            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "
-            f"{backend.tally_in_memory} with count='count'"
+            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on a tally of "
+            "the rows with count='count'"
         )
     if advice := path_advice(frame):
         raise TypeError(f"the frame is a path, {shown(str(frame))}{advice}")
-    kind_name = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
-    for pattern, advice in _ADVICE.items():
-        if re.search(pattern, kind_name.lower()):
-            raise TypeError(f"got a {kind_name}: {advice}")
+    library = _library(type(frame)).removeprefix("py")
+    if library in ("spark", "dask") and type(frame).__name__ == "DataFrame":
+        raise TypeError(f"got {kind_of_value(frame)}: import frame_pr.{library} first, then call this again")
     raise TypeError(
         "the frame comes first, then the names of its columns: expected a polars DataFrame, a polars LazyFrame, a "
-        f"pyarrow Table or a pandas DataFrame, got a {kind_name}; polars.DataFrame(...) makes one of most other "
-        "frames, and of a dict of arrays"
+        f"pyarrow Table or a pandas DataFrame, got {kind_of_value(frame)}; polars.DataFrame(...) makes one of most "
+        "other frames, and of a dict of arrays"
     )
-
-
-_ADVICE = {
-    "group": "give the frame itself, and the grouping columns as by=[...]",
-    r"^pyspark.*\.dataframe$": "import frame_pr.spark first, then call this again",
-    r"^dask.*\.dataframe$": "import frame_pr.dask first, then call this again",
-    "^narwhals": "to_native() of it is the frame inside, whose kind then comes back",
-}
-"""What to give instead of an object that is no frame, by patterns of its class."""
 
 
 def path_advice(frame: Any) -> str:
