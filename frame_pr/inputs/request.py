@@ -103,7 +103,7 @@ class Request:
     columns: Sequence[Column] = field(init=False)
     """All columns."""
     distinct: Sequence[tuple[str, Column]] = field(init=False)
-    """The columns that must differ: keys, truth and scores, each with its argument."""
+    """The columns that must differ: keys, truth, scores and the cluster, each with its argument."""
     codes: Sequence[Column] = field(init=False)
     """The columns that tell rows apart, by which they are grouped or ordered; labels, too, if one is named. Values that
     polars does not have may be numbered there.
@@ -135,6 +135,7 @@ class Request:
         score = "prediction" if self.predicted else "score"
         arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
         distinct = [(argument, column) for argument, columns in arguments.items() for column in columns]
+        distinct += [] if self.cluster is None else [("cluster", self.cluster)]
         codes = [*self.keys, others.get("tie_break"), others.get("cluster")]
         codes += [] if self.positive is None else [self.truth]
         vars(self).update(

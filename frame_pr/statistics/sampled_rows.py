@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import refuse_repeats, refuse_several
+from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
@@ -93,25 +93,27 @@ class RowMetric(NamedTuple):
         """Return whether the D of the positives sum to 0, and those of the negatives too."""
         return self.of_ranking is not None and self.of_ranking.by_class
 
-    def reached(self, key: SortKey) -> pl.Expr:
-        """Return whether a row reaches the threshold, if there is one."""
-        if self.threshold is None:
-            return pl.lit(True)
-        return key.score_reaches(code_reached(self.threshold.threshold, key)).fill_null(False)
-
-    def influence(self, reached: pl.Expr) -> dict[str, pl.Expr]:
+    def influence(self) -> dict[str, pl.Expr]:
         """Return `D` of a row, and whether the row tells of the positives and of the negatives that the metric counts.
 
-        A row of the whole of a share tells of both. `reached`: whether the row reaches the threshold.
+        A row of the whole of a share tells of both. The columns of `reached` say whether a row reaches the threshold.
         """
         truth, share = pl.col("truth"), self.row_share
         if self.of_ranking is not None:
             influence = pl.when(truth).then(self.of_ranking.positive).otherwise(self.of_ranking.negative)
             return {"D": influence, "has_positive": truth, "has_negative": ~truth}
         assert share is not None
+        reached = pl.lit(True) if self.threshold is None else pl.col(str(self.threshold))
         part, whole = (number(truth, reached).cast(pl.Float64) for number in (share.part, share.whole))
         influence = (part - pl.col("value") * whole) / (whole * pl.col("count")).sum().over("group")
         return {"D": influence, "has_positive": whole > 0, "has_negative": whole > 0}
+
+
+def reached(metrics: Sequence[RowMetric], key: SortKey) -> list[pl.Expr]:
+    """Return whether a row reaches each threshold of the metrics."""
+    cutoffs = dict.fromkeys(target.threshold for target in metrics)
+    reaches = {cutoff: key.score_reaches(code_reached(cutoff.threshold, key)) for cutoff in cutoffs if cutoff}
+    return [is_reached.fill_null(False).alias(str(cutoff)) for cutoff, is_reached in reaches.items()]
 
 
 class SampledRows(NamedTuple, Generic[Frame]):
@@ -177,18 +179,22 @@ class SampledRows(NamedTuple, Generic[Frame]):
             block = rows.key.block_of_row().alias("block")
             blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
             table = table.with_columns(block).join(blocks, on="block", how="left")
-        defined, labels = pl.col("value").is_not_null().first(), pl.col("has_positive", "has_negative")
+        table = table.with_columns(reached(self.metrics, rows.key))
+        sums_of = {name: pl.col(name).any() for name in ("has_positive", "has_negative")}
+        sums_of["D"] = pl.when(pl.col("D").count() > 0).then(pl.col("D").sum())
         for m, target in enumerate(self.metrics):
             of_groups = groups.filter(m=m).select("group", "value", "positives", rows="units")
-            lines = table.join(of_groups, on="group", how="left")
-            lines = lines.with_columns(**target.influence(target.reached(rows.key)))
-            sums = lines.group_by("group", "cluster").agg(labels.any(), D=pl.when(defined).then(pl.col("D").sum()))
+            lines = table.join(of_groups, on="group", how="left").with_columns(**target.influence())
+            influence = pl.when(pl.col("value").is_not_null()).then(pl.col("D"))
+            sums = lines.select("group", "cluster", "has_positive", "has_negative", D=influence)
+            if not rows.request.each_row:
+                sums = sums.group_by("group", "cluster").agg(**sums_of)
             alone = (pl.len().over("group") == 1) & pl.col("D").is_not_null()
             parts.append(sums.with_columns(alone=alone, m=pl.lit(m, pl.Int32)))
         sums = self.restored(pl.concat(parts))
         if not self.averaged:
             return sums
-        return sums.group_by(*self.key_columns, "cluster").agg(pl.col("D").sum(), labels.any(), pl.col("alone").any())
+        return sums.group_by(*self.key_columns, "cluster").agg(**sums_of, alone=pl.col("alone").any())
 
     def _cluster_errors(self, groups: pl.DataFrame) -> pl.DataFrame:
         """Return the errors of sums, and the numbers of clusters: of all, `units`, and of the rarer label, `sources`.
@@ -232,19 +238,12 @@ def sampled_rows(
             )
     if cluster is not None:
         refuse_several("cluster", cluster)
-        roles = {"truth": [request.truth], "score": request.scores, "by": request.keys, "cluster": [cluster]}
-        refuse_repeats((role, _column_name(column)) for role, columns in roles.items() for column in columns)
         request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request)
     left = output.keys if keys_left is None else keys_left(output.keys)
     keys = {key: output.key_columns[key] for key in left}
     averaged, clustered = keys_left is not None, cluster is not None
     return SampledRows(rows, output, metrics, undefined, keys, averaged, clustered)
-
-
-def _column_name(column: Column) -> Any:
-    """Return the name of a column; an expression that is more than a column stays as it is."""
-    return column.meta.output_name() if isinstance(column, pl.Expr) and column.meta.is_column() else column
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -280,17 +279,15 @@ def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: flo
     # Not metrics: a group without values has rows.
     table = collected(finalize(aggregate(rows, plan, ranked), ["group", "positives", "rows"], plan), "auto")
     steps = None if ranked is None else _steps(rows, ranked)
-    counts = counted_rows(rows)
+    cells = counted_rows(rows).group_by("group", "truth", *reached(metrics, rows.key)).agg(pl.col("count").sum())
     squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
     of_label = {"of_positives": squares.filter("truth").sum(), "of_negatives": squares.filter(~pl.col("truth")).sum()}
     sums_of = {"whole": pl.col("count").filter("has_positive").sum(), "hits": pl.col("count").filter("truth").sum()}
     parts = []
     for m, target in enumerate(metrics):
         value, groups = pl.col("value"), table.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
-        lines = steps
-        if lines is None or target.of_ranking is None:
-            lines = counts.group_by("group", "truth", reached=target.reached(rows.key)).agg(pl.col("count").sum())
-        lines = lines.join(groups, on="group", how="left").with_columns(**target.influence(pl.col("reached")))
+        lines = cells if steps is None or target.row_share else steps
+        lines = lines.join(groups, on="group", how="left").with_columns(**target.influence())
         sums = lines.group_by("group").agg(**sums_of, **of_label)
         part = groups.join(sums, on="group", how="left").with_columns(pl.col(*sums_of, *of_label).fill_null(0))
         least_sources, sources, variance = 1, pl.col("whole"), pl.col("of_positives") + pl.col("of_negatives")
@@ -323,4 +320,4 @@ def _steps(rows: Rows, ranked: PackedRows) -> pl.DataFrame:
         blocks.with_columns(truth=pl.lit(False), count=misses),
         blocks.with_columns(truth=pl.lit(False), count=pl.col("misses") - misses, hits=pl.lit(0, pl.Int64), tp=above),
     ]
-    return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS, reached=True)
+    return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS)
