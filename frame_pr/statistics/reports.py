@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_whole, names_of, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
@@ -162,7 +162,7 @@ def format_table(
     frame: Frame,
     *,
     decimals: int = 3,
-    best: bool | str | Sequence[str] | Mapping[str, Direction] | None = None,
+    best: bool | Mapping[str, Direction] | None = None,
 ) -> str:
     """Write any result as a table in Markdown, for an issue, a paper or a page.
 
@@ -175,12 +175,12 @@ def format_table(
         What a function returned, or any small frame; never changed. A LazyFrame is collected.
     decimals : int
         How many decimals a number has that is not whole. A p-value that rounds to 0 is written as `<0.001`.
-    best : bool, str, list of str or dict, optional
+    best : bool or dict, optional
         The columns whose best value is bold. True: all columns that are named after a metric, and `value` next to a
-        column `metric`. The name of a metric says whether the largest or the smallest value is best; for any other
-        column, give a dict such as `{"cost": "smallest"}`. Rows are compared that differ in `system` alone, or all
-        rows if there is no column `system`. All values that look the same as the best are bold. Default: True if there
-        is a column `system`.
+        column `metric`. The name of a metric says whether the largest or the smallest value is best. For other columns,
+        or for some of them only, give a dict such as `{"cost": "smallest"}`. Rows are compared that differ in `system`
+        alone, or all rows if there is no column `system`. All values that look the same as the best are bold. Default:
+        True if there is a column `system`.
 
     Returns
     -------
@@ -192,8 +192,7 @@ def format_table(
     TypeError
         A column holds lists, structs, bytes or objects.
     ValueError
-        The frame has no columns; `best` names a column that is missing, holds no numbers, or is no metric; `decimals`
-        is above 15.
+        The frame has no columns; `best` names a column that is missing or holds no numbers; `decimals` is above 15.
 
     See Also
     --------
@@ -276,30 +275,20 @@ def _sign(name: str) -> float | None:
     return record and (0.0 if record.kind == "threshold" else _SIGNS[record.best])
 
 
-def _signs(
-    table: pl.DataFrame, best: bool | str | Sequence[str] | Mapping[str, Direction] | None
-) -> dict[str, pl.Expr]:
+def _signs(table: pl.DataFrame, best: bool | Mapping[str, Direction] | None) -> dict[str, pl.Expr]:
     """Return the columns whose best value is bold: 1 if their smallest value is best, -1 the largest, 0 neither."""
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
+    if isinstance(best, Mapping):
+        refuse_missing([*best], numbers, "numbers of the frame", "best")
+        ways = {name: check_choice(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
+        return {name: pl.lit(_SIGNS[way]) for name, way in ways.items()}
+    if not ("system" in table.columns if best is None else check_flag("best", best)):
+        return {}
     signs = {name: pl.lit(sign) for name in numbers if (sign := _sign(name)) is not None}
     if "value" in numbers and table.schema.get("metric") == pl.String:
         of_metrics = {name: _sign(name) for name in table["metric"].unique().drop_nulls()}
         signs["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
-    if best is None or isinstance(best, bool):
-        return signs if best or (best is None and "system" in table.columns) else {}
-    wanted = names_of("best", list(best) if isinstance(best, Mapping) else best, "names of columns, or a dict")
-    refuse_missing(wanted, table.columns, "frame", "best")
-    for name, way in best.items() if isinstance(best, Mapping) else ():
-        signs[name] = pl.lit(_SIGNS[check_choice(f"best[{name!r}]", way, ("largest", "smallest"))])
-    for name in wanted:
-        if name not in numbers:
-            raise ValueError(f"best: column {shown(name)} holds no numbers; name columns of numbers")
-        if name not in signs:
-            raise ValueError(
-                f"best: {shown(name)} is no name of a metric, so say which value is best: {{{name!r}: 'largest'}}, or "
-                "'smallest'"
-            )
-    return {name: signs[name] for name in wanted}
+    return signs
 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:

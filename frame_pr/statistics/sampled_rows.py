@@ -259,12 +259,9 @@ def of_rows(name: str) -> RowMetric:
     """Return the metric of this name; raise if it has no standard error over rows."""
     if target := row_metric(name):
         return target
-    shares = [rate for rate, record in RATES.items() if record.row_share is not None]
-    at_thresholds = ", ".join(rate for rate in shares if not RATES[rate].of_group)
-    totals = [rate for rate in shares if RATES[rate].of_group]
     raise ValueError(
-        f"{name} has no closed form where rows are sampled: {', '.join(INFLUENCES)} and {', '.join(totals)} have one, "
-        f"and {at_thresholds} at a threshold; method='bootstrap' gives an interval for every metric"
+        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence and shares of rows "
+        "at a threshold, such as recall@threshold=0.5, have one; method='bootstrap' gives an interval for every metric"
     )
 
 
