@@ -15,8 +15,6 @@ from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.tables.named_columns import NamedColumns, read_columns
 
-_EMPTY = "drop these rows, or fill them with empty lists"
-
 
 @public()
 @lazily
@@ -125,7 +123,7 @@ def explode_lists(
 
 def _type_of_items(schema: pl.Schema, columns: NamedColumns) -> pl.DataType:
     """Return the dtype that all lists of items share."""
-    types: dict[str, pl.DataType] = {}
+    items: tuple[Any, pl.DataType] | None = None
     for ours, (argument, name) in columns.items():
         dtype, inner = schema[ours], getattr(schema[ours], "inner", pl.Null())
         if argument != "by" and not isinstance(dtype, pl.List):
@@ -134,16 +132,14 @@ def _type_of_items(schema: pl.Schema, columns: NamedColumns) -> pl.DataType:
         if argument in ("scores", "gain") and not (inner.is_numeric() or inner == pl.Null):
             raise TypeError(f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
         if argument in ("truth", "ranked") and inner != pl.Null:  # Null: all lists are empty.
-            types[name] = inner
-    first = next(iter(types), "")
-    for name, dtype in types.items():
-        if dtype != types[first]:
-            raise TypeError(
-                f"{shown(first)} holds lists of {type_of(types[first])}, and {shown(name)} of {type_of(dtype)}: cast "
-                "one of them to the type of the other, or no item is ever found; lists of labels and of their scores "
-                f"need frame.explode({shown(first)}, {shown(name)})"
-            )
-    return types.get(first, pl.String())
+            first, shared = items = items or (name, inner)
+            if inner != shared:
+                raise TypeError(
+                    f"{shown(first)} holds lists of {type_of(shared)}, and {shown(name)} of {type_of(inner)}: cast one "
+                    "of them to the type of the other, or no item is ever found; lists of labels and of their scores "
+                    f"need frame.explode({shown(first)}, {shown(name)})"
+                )
+    return items[1] if items else pl.String()
 
 
 def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> None:
@@ -153,12 +149,11 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
         if argument == "by":
             continue
         lists, column = data[ours], f"{argument} column {shown(name)}"
-        if missing := lists.null_count():
-            raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
-        nulls = lists.explode(empty_as_null=False, keep_nulls=False).null_count()
-        if nulls and argument != "scores":
+        # A score may be missing.
+        if nulls := (lists if argument == "scores" else lists.explode(empty_as_null=False)).null_count():
             raise ValueError(
-                f"{column} has {pluralize(nulls, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
+                f"{column} has {pluralize(nulls, 'null', 'nulls')}, as a list or inside one: take them out, drop these "
+                "rows, or fill them with empty lists"
             )
         items = "truth" if argument == "gain" else ours.replace("scores", "ranked")
         if other := int((lists.list.len() != data[items].list.len()).sum()):
@@ -188,12 +183,11 @@ def _key(keys: pl.DataFrame) -> str:
 
 def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.LazyFrame:
     """Return `row` and the new columns. Lists are put in order before they are exploded: they are fewer than items."""
-    columns = rows.collect_schema().names()
-    has_scores, has_gains = "scores0" in columns, "gain" in columns
+    has_scores = "scores0" in rows.collect_schema()
     parts = []
-    for i in range(len(systems)):
-        scores = [pl.col(f"scores{i}").alias("score")] if has_scores else []
-        parts.append(rows.select("row", "truth", *scores, ranked=f"ranked{i}", system=pl.lit(i, dtype=pl.UInt32)))
+    for i, name in enumerate(systems):
+        lists = {"ranked": f"ranked{i}", "score": f"scores{i}" if has_scores else None}
+        parts.append(rows.select("row", "truth", system=pl.lit(name, pl.Enum(systems)), **lists))
     table = pl.concat(parts, how="vertical_relaxed")
     table = table.sort("row", maintain_order=True) if len(parts) > 1 else table
     ranked, item, score = pl.col("ranked"), pl.col("item"), -1 - pl.col("place")
@@ -216,9 +210,9 @@ def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.
         *("row", "item"),
         score=pl.when(pl.col("place") < pl.col("length")).then(score),
         truth=relevant & first if duplicates == "miss" else relevant,
-        system=pl.lit(pl.Series(systems, dtype=pl.String)).gather(pl.col("system")),
+        system=pl.col("system").cast(pl.String),
     )
-    if has_gains:
+    if "gain" in rows.collect_schema():
         gains = rows.select("row", "gain", item="truth").explode("item", "gain", empty_as_null=False, keep_nulls=False)
         gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
         table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
