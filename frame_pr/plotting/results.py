@@ -71,10 +71,7 @@ def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[
     if "metric" in names:
         optional = dict.fromkeys(("low", "high", "level", *_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
-        tables = {
-            name: rows
-            for (name,), rows in result.table.partition_by("metric", maintain_order=True, as_dict=True).items()
-        }
+        tables = {rows["metric"][0]: rows for rows in result.table.partition_by("metric", maintain_order=True)}
     else:
         metrics = [name for name in names if is_metric(name) or name in listed] or ["metric"]
         optional = dict.fromkeys((name for name in _COUNTS if name not in metrics), "")
