@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from importlib.util import find_spec
@@ -44,9 +43,9 @@ class _ArrowRead(FrameKind[Frame]):
             self.as_read[str(name)] = self.read_column(name)
         return self.as_read[str(name)]
 
-    @abstractmethod
     def read_column(self, name: Any) -> pl.Series:
         """Read one column."""
+        return _series(name, self.frame[name])
 
 
 def sources_of(keys: Collection[Any]) -> Mapping[str, str]:
@@ -64,10 +63,6 @@ class ArrowFrame(_ArrowRead[Any]):
 
         table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
         super().__init__(table, table.column_names, table.num_rows)
-
-    def read_column(self, name: Any) -> pl.Series:
-        """Read one column."""
-        return _series(name, self.frame.column(name))
 
     def type_of(self, name: str) -> str:
         """Return the Arrow type of the column."""
@@ -129,7 +124,7 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         """Read one column: its values if polars has them, else an Enum of their texts."""
         values = self.frame[name]
         try:
-            series = _series(name, values)
+            series = super().read_column(name)
         except TypeError:
             self._code(name, [self])
             if str(name) not in self.coded:

@@ -101,10 +101,9 @@ def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
         if isinstance(item, pl.Expr):
             continue
         if item in arguments:
-            first, advice = arguments[item], f" in {argument}: name it once"
-            if argument != first:
-                advice = f", to {first}= and to {argument}=: give another column for one of them"
-            raise ValueError(f"column {shown(item)} is given twice{advice}")
+            first = arguments[item]
+            place = f" in {argument}" if argument == first else f", to {first}= and to {argument}="
+            raise ValueError(f"column {shown(item)} is given twice{place}: name it once")
         arguments[item] = argument
 
 

@@ -215,10 +215,7 @@ def backend_class(frame: Any) -> type[Backend[Any]] | None:
     """Return the class of the backend that runs a frame; None for a frame in one process."""
     if isinstance(frame, Backend):
         return type(frame)
-    for backend in _BACKENDS:
-        if isinstance(frame, backend.frame_type):
-            return backend
-    return None
+    return next((backend for backend in _BACKENDS if isinstance(frame, backend.frame_type)), None)
 
 
 def backend_of(frame: Frame) -> Backend[Frame] | None:
@@ -289,12 +286,8 @@ _LIBRARIES_OF_QUERIES = ("duckdb", "ibis")
 def is_stream(frame: Any) -> bool:
     """Return whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
     kind = type(frame)
-    return (
-        hasattr(kind, "__arrow_c_stream__")
-        and _library(kind) not in _LIBRARIES_OF_FRAMES
-        and not kind.__name__.endswith(("Array", "Series"))
-        and find_kind(frame) is None
-    )
+    is_other = _library(kind) in _LIBRARIES_OF_FRAMES or kind.__name__.endswith(("Array", "Series"))
+    return hasattr(kind, "__arrow_c_stream__") and not is_other and find_kind(frame) is None
 
 
 def _library(kind: type) -> str:
