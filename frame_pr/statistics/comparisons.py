@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_whole, filling, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
 from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
-from frame_pr.functions.evaluation import metrics_named, sorted_by
-from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, policies_in
-from frame_pr.inputs.request import request_of
+from frame_pr.functions.evaluation import sorted_by
+from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.inputs.rows import OutputFrame
-from frame_pr.metrics.names import request_for
 from frame_pr.statistics import paired_tests, unpaired_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
 from frame_pr.statistics.comparison_table import DETAILS, NUMBERS, PREVIOUS, Pairs, adjusted, baseline_place, pairs_of
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.sampled_rows import estimates_of_groups, sampled_rows
 from frame_pr.statistics.unit_values import (
+    Evaluation,
     has_unit_values,
     keys_left,
     means_over,
@@ -239,30 +238,27 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    call = _validated(_Call(metrics, truth, score, by, between, baseline, test, confidence, options))
+    call = _validated(_Call(metrics, truth, score, by, options, between, baseline, test, confidence))
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
             raise ValueError("between= compares groups of one frame, and a dict of frames is compared by its names")
         keys, group = ([*listed("by", by), "system"], None) if has_keys(by) else (by, "system")
-        call = call._replace(systems=tuple(rows), by=keys, between=group)
+        call = replace(call, systems=tuple(rows), by=keys, between=group)
         rows = _stacked_frames(rows)
     result: Frame = on_frame(rows, lambda frame: _compared(frame, call))
     return result
 
 
-class _Call(NamedTuple):
+@dataclass(frozen=True)
+class _Call(Evaluation):
     """The arguments of a call."""
 
-    metrics: Any
-    truth: Any
-    score: Any
-    by: Any
+    options: CompareOptions
     between: Any
     baseline: Any
     test: str
     confidence: float
-    options: CompareOptions
     systems: Sequence[str] = ()
     """The names of the frames of a dict."""
 
@@ -285,9 +281,8 @@ def _validated(call: _Call) -> _Call:
         "resamples": check_whole("resamples", 10_000 if resamples is None else resamples, least=1, most=1_000_000),
         "seed": check_whole("seed", seed or 0, least=0),
         "details": check_flag("details", options.get("details", False)),
-        "undefined": filling("undefined", options.get("undefined")),
     }
-    return call._replace(confidence=validate_confidence(call.confidence), options=options | defaults)
+    return replace(call, confidence=validate_confidence(call.confidence), options=options | defaults)
 
 
 def _compared(frame: Any, call: _Call) -> Any:
@@ -314,7 +309,7 @@ def _validate_between(frame: Any, call: _Call) -> _Call:
     column = column_name("between", call.between)
     kind_of(frame).refuse_missing([column], "between")
     keys = [] if call.by is None else listed("by", call.by)
-    return call._replace(by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column])
+    return replace(call, by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column])
 
 
 def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
@@ -332,8 +327,7 @@ def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
 def _compare_over_units(frame: Any, call: _Call) -> Any:
     """Compare the means of units: of those that both systems have a value for, or of different units."""
     paired, alpha, options = call.between is None, 1 - call.confidence, call.options
-    others = options.get("positive"), options.get("undefined"), policies_in(options)
-    source = unit_values_of(frame, call.metrics, call.truth, call.score, call.by, *others, system=paired)
+    source = unit_values_of(frame, call, system=paired)
     values, output = source.table, source.output
     if paired and ("system" not in output.keys or len(output.systems) == 1):
         raise ValueError(_TWO_SCORES)
@@ -358,22 +352,18 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
 
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
-    paired, alpha, options = call.between is None, 1 - call.confidence, call.options
-    cluster, mean_over, undefined = options.get("cluster"), options.get("mean_over"), options.get("undefined")
-    named = metrics_named(call.metrics, call.truth, call.score)
-    request = request_of(call.truth, call.score, call.by, options.get("positive"), policies_in(options))
-    request = request_for(named.values(), request)
+    paired, alpha = call.between is None, 1 - call.confidence
+    cluster, mean_over = call.options.get("cluster"), call.options.get("mean_over")
     if paired:
         for name, is_set in (("mean_over", mean_over is not None), ("test", call.test == "permutation")):
             if is_set:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        if not request.several:
-            raise ValueError(_TWO_SCORES)
-        # Without clusters each row is its own cluster, so that its two D meet.
-        request = replace(request, each_row=cluster is None)
     left = None if mean_over is None else partial(_keys_left, call)
-    rows = sampled_rows(frame, request, named, undefined, left, cluster)
-    groups = estimates_of_groups(rows.rows, rows.metrics, undefined)
+    # Without clusters each row is its own cluster, so that its two D meet.
+    rows = sampled_rows(frame, call, left, cluster, each_row=paired and cluster is None)
+    if paired and not rows.output.systems:
+        raise ValueError(_TWO_SCORES)
+    groups = estimates_of_groups(rows)
     estimates = rows.restored(groups) if paired else rows.estimates(groups)
     if call.test == "delong":
         if other := next((metric.name for metric in rows.metrics if not metric.by_class), None):
@@ -382,7 +372,9 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
     pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
     influences = pairs.with_places(rows.clusters(groups)) if paired or rows.clustered else pl.DataFrame()
     test = paired_tests.compare_rows if paired else unpaired_tests.compare_values
-    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, list(named), rows.output)
+    return _result(
+        test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, list(call.named), rows.output
+    )
 
 
 def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores: Sequence[str]) -> Pairs:

@@ -8,17 +8,16 @@ from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, filling, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, public
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
-from frame_pr.functions.evaluation import keys_of_means, metrics_named
-from frame_pr.inputs.policies import Column, Columns, EvaluationOptions, policies_in
-from frame_pr.inputs.request import request_of
-from frame_pr.metrics.names import request_for
+from frame_pr.functions.evaluation import keys_of_means
+from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.sampled_rows import sampled_rows
 from frame_pr.statistics.unit_values import (
+    Evaluation,
     give_sorted,
     has_unit_values,
     keys_left,
@@ -182,7 +181,7 @@ def intervals(
     (0.6667, 0.2281, 0.8889)
     """
     scipy_special()
-    confidence, undefined = validate_confidence(confidence), filling("undefined", options.get("undefined"))
+    confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
     draws = _validate_draws(method, options, cluster)
     has_values = has_unit_values(frame, truth, score)
@@ -194,10 +193,9 @@ def intervals(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
         )
-    by = by if has_values else keys_of_means(by, mean_over)
-    positive, policies = options.get("positive"), policies_in(options)
-    if unit == "groups" or truth is None or score is None:
-        source = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
+    what = Evaluation(metrics, truth, score, by if has_values else keys_of_means(by, mean_over), options)
+    if unit == "groups":
+        source = unit_values_of(frame, what)
         if has_values:
             validate_shares(source)
         output, labels = source.output, source.metrics
@@ -206,11 +204,9 @@ def intervals(
         means = means_over(source.table, [*keys.values(), "m"], len(labels))
         table = with_bounds(means, source.bounds, confidence)
     else:
-        named = metrics_named(metrics, truth, score)
-        request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        rows = sampled_rows(frame, request, named, undefined, left, cluster, draws_again=draws is not None)
-        output, keys, labels = rows.output, rows.keys, list(named)
+        rows = sampled_rows(frame, what, left, cluster, draws_again=draws is not None)
+        output, keys, labels = rows.output, rows.keys, list(what.named)
         if draws is None:
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:

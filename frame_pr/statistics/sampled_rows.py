@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
@@ -12,7 +12,6 @@ from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
-from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.thresholds import code_reached
@@ -23,7 +22,7 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, RowShare
 from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName
-from frame_pr.statistics.unit_values import means_over
+from frame_pr.statistics.unit_values import Evaluation, means_over
 
 _BLOCKS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
 
@@ -149,7 +148,7 @@ class SampledRows(NamedTuple, Generic[Frame]):
         The column `groups` says how many groups have a value, and `undefined` how many have none. The argument is the
         result of `estimates_of_groups`.
         """
-        groups = estimates_of_groups(self.rows, self.metrics, self.undefined) if groups is None else groups
+        groups = estimates_of_groups(self) if groups is None else groups
         has_value, df = pl.col("value").is_not_null(), pl.col("df").filter(pl.col("value").is_not_null()).sum()
         # A mean has an error only if each of its values has one.
         error, n = pl.col("error"), pl.col("value").count()
@@ -210,26 +209,25 @@ class SampledRows(NamedTuple, Generic[Frame]):
 
 def sampled_rows(
     frame: Frame,
-    request: Request,
-    named: Mapping[str, str],
-    undefined: float | None,
+    what: Evaluation,
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
     *,
     draws_again: bool = False,
+    each_row: bool = False,
 ) -> SampledRows[Frame]:
     """Validate a frame whose rows, or clusters of rows, are the sample.
 
     `keys_left`: for means, returns the keys that are not averaged over. `draws_again`: whether rows are drawn again,
-    instead of a closed form.
+    instead of a closed form. `each_row`: whether each row is its own cluster.
     """
+    named, request = what.named, replace(what.request(), each_row=each_row)
     if draws_again:
         metrics = [RowMetric(name) for name in named.values()]
         refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        is_clustered = cluster is not None or request.each_row
-        refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if is_clustered else SAMPLED_ROWS
+        refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if cluster is not None or each_row else SAMPLED_ROWS
         refuse_options("a standard error", request.policies, refusals)
         if "total_positives" in request.totals and {*named.values()} != {"average_precision"}:
             raise ValueError(
@@ -243,7 +241,7 @@ def sampled_rows(
     left = output.keys if keys_left is None else keys_left(output.keys)
     keys = {key: output.key_columns[key] for key in left}
     averaged, clustered = keys_left is not None, cluster is not None
-    return SampledRows(rows, output, metrics, undefined, keys, averaged, clustered)
+    return SampledRows(rows, output, metrics, what.undefined, keys, averaged, clustered)
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -265,13 +263,14 @@ def of_rows(name: str) -> RowMetric:
     )
 
 
-def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
+def estimates_of_groups(sampled: SampledRows[Any]) -> pl.DataFrame:
     """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`.
 
     The variance is the sum of the squared influences of all rows. A line stands for `count` rows that have the same
     influence: of a ranking those of a step, and of a share those with one label on one side of the threshold.
     """
-    plan = plan_for(rows, list(dict.fromkeys(target.name for target in metrics)), undefined, totals=True)
+    rows, metrics = sampled.rows, sampled.metrics
+    plan = plan_for(rows, list(dict.fromkeys(target.name for target in metrics)), sampled.undefined, totals=True)
     ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
     # Not metrics: a group without values has rows.
     table = collected(finalize(aggregate(rows, plan, ranked), ["group", "positives", "rows"], plan), "auto")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import check_choice, names_of
+from frame_pr.frames.arguments import check_choice, filling, names_of
 from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.policies import Column, EvaluationOptions, policies_in
+from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import is_metric, metric, request_for
@@ -23,6 +24,33 @@ from frame_pr.statistics.bounds import BoundsName
 CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The arguments of a call that say what to evaluate."""
+
+    metrics: Any
+    truth: Any
+    score: Any
+    by: Any
+    options: EvaluationOptions
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return the metrics by their new names."""
+        return metrics_named(self.metrics, self.truth, self.score)
+
+    @property
+    def undefined(self) -> float | None:
+        """Return what replaces null."""
+        return filling("undefined", self.options.get("undefined"))
+
+    def request(self, *, averages: bool = False) -> Request:
+        """Return the request of rows."""
+        others = self.options.get("positive"), policies_in(self.options)
+        request = request_of(self.truth, self.score, self.by, *others)
+        return request_for(self.named.values(), request, averages=averages)
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
@@ -38,30 +66,17 @@ class UnitValues(NamedTuple, Generic[Frame]):
     """Which bounds the mean of each metric has."""
 
 
-def unit_values_of(
-    frame: Frame,
-    metrics: Any,
-    truth: Column | None,
-    score: Columns | None,
-    by: Columns | None,
-    positive: object,
-    undefined: float | None,
-    policies: Policies,
-    *,
-    system: bool = False,
-) -> UnitValues[Frame]:
+def unit_values_of(frame: Frame, what: Evaluation, *, system: bool = False) -> UnitValues[Frame]:
     """Evaluate the groups of a frame of rows; without truth and score, return the metrics that the frame has.
 
     `system`: whether a frame of metrics must have a column that names the system.
     """
-    if truth is None or score is None:
-        others = {"positive": positive, "undefined": undefined, **policies}
-        return _read_metrics(frame, metrics, by, others, system=system)
-    named = metrics_named(metrics, truth, score)
-    request = request_for(named.values(), request_of(truth, score, by, positive, policies), averages=True)
-    rows, output = rows_of(frame, request, all_groups=True)
+    if what.truth is None:
+        return _read_metrics(frame, what, system=system)
+    named = what.named
+    rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
     of_places = {str(m): name for m, name in enumerate(named.values())}
-    table = output.restored(values(rows, of_places, undefined).cast(dict.fromkeys(of_places, pl.Float64)))
+    table = output.restored(values(rows, of_places, what.undefined).cast(dict.fromkeys(of_places, pl.Float64)))
     return _unit_values(table, output, named)
 
 
@@ -107,16 +122,14 @@ def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool, has_valu
     return unit
 
 
-def _read_metrics(
-    frame: Frame, metrics: Any, by: Columns | None, others: dict[str, Any], *, system: bool
-) -> UnitValues[Frame]:
-    """Read a frame of metrics. `others`: arguments about rows, which must be None."""
-    for word, value in others.items():
-        if value is not None:
+def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues[Frame]:
+    """Read a frame of metrics."""
+    for word in EvaluationOptions.__annotations__:
+        if what.options.get(word) is not None:
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
-    if not has_keys(by):
+    if not has_keys(what.by):
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
-    kind, keys, named = kind_of(frame), column_names("by", by), _columns_named(metrics)
+    kind, keys, named = kind_of(frame), column_names("by", what.by), _columns_named(what.metrics)
     if system and "system" not in kind.columns:
         raise ValueError(
             "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
