@@ -16,7 +16,7 @@ from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.unit_values import give_sorted, keys_left, means_over, refuse_engine
+from frame_pr.statistics.samples import give_sorted, keys_left, means_over, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001

@@ -14,8 +14,7 @@ from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.ranking.blocks import pack_rows
 from frame_pr.statistics.bounds import ROUNDING, Array, Bounds, array_of, columns_of, scipy_special, t_quantile
-from frame_pr.statistics.sampled_rows import SampledRows, counted_rows
-from frame_pr.statistics.unit_values import means_over
+from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 _AT_ONCE = 2**20

@@ -16,19 +16,19 @@ from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.inputs.rows import OutputFrame
-from frame_pr.statistics import paired_tests, unpaired_tests
+from frame_pr.statistics import significance_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
-from frame_pr.statistics.comparison_table import DETAILS, NUMBERS, PREVIOUS, Pairs, adjusted, baseline_place, pairs_of
 from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.sampled_rows import estimates_of_groups, sampled_rows
-from frame_pr.statistics.unit_values import (
+from frame_pr.statistics.samples import (
     Evaluation,
     has_unit_values,
     keys_left,
     means_over,
+    sampled_rows,
     sampling_unit,
     unit_values_of,
 )
+from frame_pr.statistics.significance_tests import DETAILS, NUMBERS, PREVIOUS, Pairs, adjusted, baseline_place, pairs_of
 
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
@@ -337,16 +337,16 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     values = values.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
     values = pairs.with_places(values)
     if not paired:
-        unpaired_tests.warn_of_pairs(values, call.group)
+        significance_tests.warn_of_pairs(values, call.group)
         means = means_over(source.table, [*keys.values(), "m"], len(source.metrics))
-        table = unpaired_tests.compare_means(means, pairs, alpha)
+        table = significance_tests.compare_means(means, pairs, alpha)
         return _result(table, pairs, keys, call, source.metrics, output)
-    paired_tests.validate_shared(values, pairs)
+    significance_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
-    differences = paired_tests.differences_of_units(values, pairs)
-    table = paired_tests.compare_units(differences, pairs.on, alpha)
+    differences = significance_tests.differences_of_units(values, pairs)
+    table = significance_tests.compare_units(differences, pairs.on, alpha)
     if call.test == "permutation":
-        table = paired_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
+        table = significance_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
     return _result(table, pairs, keys, call, source.metrics, output)
 
 
@@ -363,15 +363,14 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
     rows = sampled_rows(frame, call, left, cluster, each_row=paired and cluster is None)
     if paired and not rows.output.systems:
         raise ValueError(_TWO_SCORES)
-    groups = estimates_of_groups(rows)
-    estimates = rows.restored(groups) if paired else rows.estimates(groups)
+    estimates = rows.restored(rows.groups) if paired else rows.estimates()
     if call.test == "delong":
         if other := next((metric.name for metric in rows.metrics if not metric.by_class), None):
             raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
         estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
     pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
-    influences = pairs.with_places(rows.clusters(groups)) if paired or rows.clustered else pl.DataFrame()
-    test = paired_tests.compare_rows if paired else unpaired_tests.compare_values
+    influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
+    test = significance_tests.compare_rows if paired else significance_tests.compare_values
     return _result(
         test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, list(call.named), rows.output
     )

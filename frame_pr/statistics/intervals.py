@@ -15,13 +15,13 @@ from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds
-from frame_pr.statistics.sampled_rows import sampled_rows
-from frame_pr.statistics.unit_values import (
+from frame_pr.statistics.samples import (
     Evaluation,
     give_sorted,
     has_unit_values,
     keys_left,
     means_over,
+    sampled_rows,
     sampling_unit,
     unit_values_of,
     validate_shares,

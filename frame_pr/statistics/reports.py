@@ -140,7 +140,7 @@ def report(
         return kind.give(stacked(kind.read(kind.columns), list(map(by_name, keys)), lines), keys)
     # The first import needs scipy, which a report without bounds does not.
     from frame_pr.statistics.intervals import intervals
-    from frame_pr.statistics.sampled_rows import row_metric
+    from frame_pr.statistics.samples import row_metric
 
     bounded = names if averaged else [name for name in names if row_metric(name)]
     result = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)

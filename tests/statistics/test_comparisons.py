@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
-from frame_pr.statistics.comparison_table import adjusted
+from frame_pr.statistics.significance_tests import adjusted
 
 COLUMNS = [
     *("metric", "baseline", "system", "difference", "low", "high", "p_value", "p_adjusted", "value_baseline"),
