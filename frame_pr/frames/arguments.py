@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from fractions import Fraction
 from functools import cache, wraps
 from inspect import getfullargspec, unwrap
 from numbers import Integral, Real
@@ -173,9 +172,7 @@ def check_whole(argument: str, value: Any, least: int, most: int | None = None) 
 def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
-    if isinstance(number, Decimal) and not number.is_nan():
-        number = Fraction(number) if number.is_finite() else float(number)
-    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    is_number = isinstance(number, (Real, Decimal)) and not isinstance(number, bool)
     if not is_number or number != number:
         message = f"{argument} must be a number, got {shown(value)}{unquoted(value)}"
         raise (ValueError if is_number else TypeError)(message)

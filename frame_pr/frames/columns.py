@@ -22,8 +22,7 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = 
     for name in names:
         if isinstance(name, pl.Expr) or name in available:
             continue
-        longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
-        near = nearest(str(name), available, cutoff=0.6) or longer[:3]
+        near = nearest(str(name), available, cutoff=0.6) or [c for c in available if str(c).startswith(str(name))][:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")

@@ -98,9 +98,7 @@ def unpivot_classes(
 def _listed_labels(truths: Mapping[Any, Any], scores: Mapping[Any, Any], prediction: Any, classes: Any) -> list[Any]:
     """Return the labels, which one argument lists."""
     if truths and prediction is not None:
-        raise ValueError(
-            "prediction is a column of one label a row, and truth has a column for each: stack 0/1 columns"
-        )
+        raise ValueError("prediction has one label a row, and truth a column for each label: stack 0/1 columns")
     if truths and scores and set(truths) != set(scores):
         alone = [label for label in (*truths, *scores) if label not in truths or label not in scores]
         raise ValueError(f"truth and scores must name the same classes; {examples(alone)} is in one of them only")

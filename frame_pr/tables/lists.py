@@ -107,9 +107,7 @@ def explode_lists(
     for argument, names in (("ranked", systems), ("scores", scored), ("by", column_names("by", by))):
         columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
     if scored and len(scored) != len(systems):
-        raise ValueError(
-            f"scores names {pluralize(len(scored), 'column', 'columns')} for {len(systems)} of ranked: one for each"
-        )
+        raise ValueError(f"scores has {len(scored)}, and ranked {len(systems)} columns: give one for each ranking")
     new = ["item", "score", "truth", *([] if gain is None else ["gain"])]
     new = new if isinstance(ranked, str) else ["system", *new]
     kind = kind_of(frame)
