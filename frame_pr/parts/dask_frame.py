@@ -89,7 +89,8 @@ class DaskFrame(Shuffled):
 
     def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Concatenate both."""
-        rows = others.to_pandas().set_axis(groups.columns, axis=1).astype(groups._meta.dtypes.to_dict())
+        rows = others.to_pandas(use_pyarrow_extension_array=True).set_axis(groups.columns, axis=1)
+        rows = rows.astype(groups._meta.dtypes.to_dict())
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
     def from_polars(self, result: pl.DataFrame) -> DataFrame:

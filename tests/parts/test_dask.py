@@ -72,6 +72,15 @@ def test_missing_scores_and_truths_are_missing():
         assert sorted(result["average_precision"]) == [0.5, 1.0]
 
 
+def test_large_keys_of_known_totals_meet_those_of_the_rows():
+    # With a null among them, numpy's floats would hold 2^63 - 1 and -2^62 - 1 as other numbers.
+    keys = [2**63 - 1, None, -(2**62) - 1]
+    data = pl.DataFrame({"q": keys, "y": [1, 0, 1], "s": [3, 2, 1]}).to_pandas(use_pyarrow_extension_array=True)
+    totals = pl.DataFrame({"q": [*keys, 5], "total": [2, 1, 4, 3]})
+    result = frame_of(data, 2).pr.evaluate("recall@1", "y", "s", by="q", total_positives=totals).compute()
+    assert dict(pl.from_pandas(result).rows()) == {keys[0]: 0.5, None: 0.0, keys[2]: 0.25, 5: 0.0}
+
+
 # Dask 2026.8 reads files by what pandas 3.1 calls deprecated.
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
 def test_a_part_that_is_not_of_the_type_dask_says(tmp_path):
