@@ -342,12 +342,9 @@ def snake_case(name: str) -> str:
     return re.sub("[^0-9a-zA-Z]+", "_", name)
 
 
-def sorted_by(keys: Sequence[str], systems: Sequence[str], columns: Sequence[str] | None = None) -> list[pl.Expr]:
-    """Return the columns to sort results by: keys, and systems in the caller's order. `columns`: where the keys are."""
-    return [
-        by_name(column).cast(pl.Enum(systems)) if key == "system" and systems else by_name(column)
-        for key, column in zip(keys, columns or keys, strict=True)
-    ]
+def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
+    """Return the columns to sort results by: keys, and systems in the caller's order."""
+    return [by_name(key).cast(pl.Enum(systems)) if key == "system" and systems else by_name(key) for key in keys]
 
 
 def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:

@@ -128,7 +128,7 @@ def average_curve(
     table = means_over(collected(heights, "auto"), [*names.values(), "level", "m"], 1, **quartiles)
     recall = pl.col("level") / (points - 1)
     table = with_bounds(table, ["share"], confidence).with_columns(recall=recall, precision="value")
-    return give_sorted(table, names, output, "recall", COLUMNS)
+    return give_sorted(table, names, output, ["recall"], COLUMNS)
 
 
 def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

@@ -10,10 +10,9 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
-from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
+from frame_pr.frames.columns import column_name, has_keys, listed
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
-from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.inputs.rows import OutputFrame
 from frame_pr.statistics import significance_tests
@@ -21,6 +20,7 @@ from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.samples import (
     Evaluation,
+    give_sorted,
     has_unit_values,
     keys_left,
     means_over,
@@ -105,7 +105,7 @@ def compare(
         The column whose groups are compared, inside each group of `by`.
     baseline : optional
         The system, or the group of `between`, to compare all others with. Default: all pairs. With `between` also
-        "previous", the group before in sorted order.
+        "previous", the group before in sorted order, unless a group has this name.
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
@@ -338,16 +338,16 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     values = pairs.with_places(values)
     if not paired:
         significance_tests.warn_of_pairs(values, call.group)
-        means = means_over(source.table, [*keys.values(), "m"], len(source.metrics))
+        means = means_over(source.table, [*keys.values(), "m"], len(call.named))
         table = significance_tests.compare_means(means, pairs, alpha)
-        return _result(table, pairs, keys, call, source.metrics, output)
+        return _result(table, pairs, keys, call, output)
     significance_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
     differences = significance_tests.differences_of_units(values, pairs)
     table = significance_tests.compare_units(differences, pairs.on, alpha)
     if call.test == "permutation":
         table = significance_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
-    return _result(table, pairs, keys, call, source.metrics, output)
+    return _result(table, pairs, keys, call, output)
 
 
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
@@ -371,9 +371,7 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
     pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
     influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
     test = significance_tests.compare_rows if paired else significance_tests.compare_values
-    return _result(
-        test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, list(call.named), rows.output
-    )
+    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, rows.output)
 
 
 def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores: Sequence[str]) -> Pairs:
@@ -385,11 +383,9 @@ def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores:
     elif paired and names.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
     title = "systems" if paired else f"groups of column {shown(call.group)}"
-    baseline = call.baseline
-    if isinstance(baseline, str) and baseline == PREVIOUS and not paired:
-        if PREVIOUS in map(str, names):
-            raise ValueError(f"baseline: {PREVIOUS!r} is a group of column {shown(call.group)}, too; rename that group")
-    elif baseline is not None:
+    baseline, is_previous = call.baseline, not paired and PREVIOUS not in map(str, names)
+    is_previous = is_previous and isinstance(baseline, str) and baseline == PREVIOUS
+    if baseline is not None and not is_previous:
         baseline = baseline_place(names, baseline, title) if len(names) else None
     pairs, equal = Pairs(names, on, table), ["m"] if paired else on
     systems_of_table = pairs.with_places(table)
@@ -404,37 +400,29 @@ def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores:
 
 
 def _result(
-    table: pl.DataFrame,
-    pairs: Pairs,
-    columns: Mapping[str, str],
-    call: _Call,
-    metrics: Sequence[str],
-    source: OutputFrame[Any],
+    table: pl.DataFrame, pairs: Pairs, columns: Mapping[str, str], call: _Call, output: OutputFrame[Any]
 ) -> Any:
     """Return what `compare` returns."""
     paired, names, correction = call.between is None, pl.lit(pairs.names), call.options["correction"]
-    left = {key: column for key, column in columns.items() if key != call.group}
+    metrics = list(call.named)
     # The key of several scores is `score`, because `system` is the compared group.
-    keys = {"score" if source.systems and key == "system" else key: column for key, column in left.items()}
+    left = {key: column for key, column in columns.items() if key != call.group}
+    keys = {"score" if output.systems and key == "system" else key: column for key, column in left.items()}
     numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
     is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1
-    if correction is not None and not (is_single and paired and (source.systems or call.systems)):
+    if correction is not None and not (is_single and paired and (output.systems or call.systems)):
         numbers.append("p_adjusted")
         table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), correction)))
     numbers += DETAILS if call.options["details"] else ()
-    refuse_clash(keys, numbers)
     table = pl.concat([pl.DataFrame(schema=NUMBERS), table], how="diagonal_relaxed").with_columns(
         metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
         baseline=names.gather("a"),
         system=names.gather("b"),
         level=pl.lit(call.confidence),
     )
-    result = table.lazy().sort(*sorted_by([*left], source.systems, [*left.values()]), "m", "a", "b")
-    result = result.select(*(pl.col(column).alias(key) for key, column in keys.items()), *numbers)
     # The compared groups are values of the caller's column, as other keys are.
-    restored = {key: key for key in keys if key in left}
-    restored |= {} if paired and source.systems else dict.fromkeys(("baseline", "system"), call.group)
-    return source.kind.give(result, restored)
+    own = {} if paired and output.systems else dict.fromkeys(("baseline", "system"), call.group)
+    return give_sorted(table, keys, output, ["m", "a", "b"], numbers, **own)
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:

@@ -194,11 +194,12 @@ def intervals(
             "leave method= out, or say sampled='rows'"
         )
     what = Evaluation(metrics, truth, score, by if has_values else keys_of_means(by, mean_over), options)
+    labels = list(what.named)
     if unit == "groups":
         source = unit_values_of(frame, what)
         if has_values:
-            validate_shares(source)
-        output, labels = source.output, source.metrics
+            validate_shares(source, labels)
+        output = source.output
         names = [] if mean_over is None else keys_left(output.keys, mean_over)
         keys: Mapping[str, str] = {key: output.key_columns[key] for key in names}
         means = means_over(source.table, [*keys.values(), "m"], len(labels))
@@ -206,14 +207,14 @@ def intervals(
     else:
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, what, left, cluster, draws_again=draws is not None)
-        output, keys, labels = rows.output, rows.keys, list(what.named)
+        output, keys = rows.output, rows.keys
         if draws is None:
             table = with_bounds(rows.estimates(), rows.bounds, confidence)
         else:
             table = intervals_of_draws(rows, draws, confidence)
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)
-    return give_sorted(table, keys, output, "m", columns)
+    return give_sorted(table, keys, output, ["m"], columns)
 
 
 def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:

@@ -135,21 +135,21 @@ def report(
     keys = [str(key) for key in key_names]
     refuse_clash(keys, ("metric", "value", "low", "high"))
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
-    if confidence is None:
-        kind.code_keys(key_names)
-        return kind.give(stacked(kind.read(kind.columns), list(map(by_name, keys)), lines), keys)
-    # The first import needs scipy, which a report without bounds does not.
-    from frame_pr.statistics.intervals import intervals
-    from frame_pr.statistics.samples import row_metric
+    bounds = None
+    if confidence is not None:
+        # The first import needs scipy, which a report without bounds does not.
+        from frame_pr.statistics.intervals import intervals
+        from frame_pr.statistics.samples import row_metric
 
-    bounded = names if averaged else [name for name in names if row_metric(name)]
-    result = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
-    bounds = kind_of(result)
-    kind.code_keys(key_names, [bounds])
+        bounded = names if averaged else [name for name in names if row_metric(name)]
+        of_rows = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
+        bounds = kind_of(of_rows)
+    kind.code_keys(key_names, [] if bounds is None else [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
-    bounds_table = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
-    joined = table.join(bounds_table, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
-    return kind.give(joined, keys)
+    if bounds is not None:
+        of_metrics = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
+        table = table.join(of_metrics, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
+    return kind.give(table, keys)
 
 
 _P_VALUES = ("p_value", "p_adjusted")

@@ -14,7 +14,7 @@ from frame_pr.frames.arguments import check_choice, filling, names_of, refuse_op
 from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clash, refuse_several
 from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
+from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column, EvaluationOptions, policies_in
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
@@ -45,8 +45,12 @@ class Evaluation:
 
     @property
     def named(self) -> dict[str, str]:
-        """Return the metrics by their new names."""
-        return metrics_named(self.metrics, self.truth, self.score)
+        """Return the metrics, or the columns of a frame of metrics, by their new names."""
+        if self.truth is not None:
+            return metrics_named(self.metrics, self.truth, self.score)
+        given = self.metrics if isinstance(self.metrics, Mapping) and self.metrics else {}
+        columns = names_of("metrics", list(given.values()) or self.metrics, "names of columns")
+        return dict(zip(given or columns, columns, strict=True))
 
     @property
     def undefined(self) -> float | None:
@@ -68,7 +72,6 @@ class UnitValues(NamedTuple, Generic[Frame]):
     `value` (Float64, null if undefined).
     """
     output: OutputFrame[Frame]
-    metrics: Sequence[str]
     bounds: Sequence[BoundsName]
     """Which bounds the mean of each metric has."""
 
@@ -92,7 +95,7 @@ def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], named: Mapping
     places = [str(m) for m in range(len(named))]
     long = collected(table, "auto").unpivot(places, index=list(output.key_columns.values()), variable_name="m")
     bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in named.values()]
-    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, list(named), bounds)
+    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -136,7 +139,7 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
     if not has_keys(what.by):
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
-    kind, keys, named = kind_of(frame), column_names("by", what.by), _columns_named(what.metrics)
+    kind, keys, named = kind_of(frame), column_names("by", what.by), what.named
     if system and "system" not in kind.columns:
         raise ValueError(
             "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
@@ -165,22 +168,15 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
     return _unit_values(table.lazy().select(**of_keys, **numbers), output, named)
 
 
-def _columns_named(metrics: Any) -> dict[str, str]:
-    """Return new names with the columns of a frame of metrics; without a dict, a column keeps its name."""
-    if isinstance(metrics, Mapping) and metrics:
-        return dict(zip(metrics, names_of("metrics", list(metrics.values()), "names of columns"), strict=True))
-    return {name: name for name in names_of("metrics", metrics, "names of columns")}
-
-
 def _is_share(name: str) -> bool:
     """Return whether a metric lies between 0 and 1. For a column with another name this is unknown."""
     return is_metric(name) and metric(name).kind == "share" and metric(name).from_0_to_1
 
 
-def validate_shares(unit_values: UnitValues[Any]) -> None:
+def validate_shares(unit_values: UnitValues[Any], metrics: Sequence[str]) -> None:
     """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
     is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
-    for m, name in enumerate(unit_values.metrics):
+    for m, name in enumerate(metrics):
         outside = unit_values.table.filter(is_outside, m=m)["value"]
         if outside.len() and unit_values.bounds[m] == "share":
             raise ValueError(
@@ -216,16 +212,24 @@ def means_over(table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers
 
 
 def give_sorted(
-    table: pl.DataFrame, keys: Mapping[str, str], output: OutputFrame[Frame], order: str, columns: Sequence[str]
+    table: pl.DataFrame,
+    keys: Mapping[str, str],
+    output: OutputFrame[Frame],
+    order: Sequence[str],
+    columns: Sequence[str],
+    **other_keys: str,
 ) -> Frame:
     """Return the keys and these columns, sorted by the keys and then by `order`, as a frame of the caller's kind.
 
-    `keys`: the names of the keys, and their columns in the table.
+    `keys`: the names of the keys, and their columns in the table. `other_keys`: columns with values of a key, and its
+    name.
     """
     refuse_clash(keys, columns)
-    ordered = table.lazy().sort(*sorted_by([*keys], output.systems, [*keys.values()]), order)
-    named = [pl.col(column).alias(key) for key, column in keys.items()]
-    return output.give(ordered.select(*named, *columns), [*keys])
+    of_systems = output.key_columns["system"] if output.systems else ""
+    names = [pl.col(name).cast(pl.Enum(output.systems)) if name == of_systems else name for name in keys.values()]
+    named = [pl.col(name).alias(key) for key, name in keys.items()]
+    own = {key: key for key, name in keys.items() if name != of_systems}
+    return output.kind.give(table.lazy().sort(*names, *order).select(*named, *columns), own | other_keys)
 
 
 # rows -----------------------------------------------------------------------------------------------------------------
