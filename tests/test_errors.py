@@ -139,6 +139,7 @@ run.pr.evaluate(["MAP", "nDCG@10", "mrr"], "rel", "s")
     | did you mean ['average_precision', 'ndcg@10', 'reciprocal_rank']?
 run.pr.evaluate({"rows": "n"}, "rel", "s")  | the new name comes first, then the metric
 run.pr.evaluate("gini", "rel", "s")  | it is 2 * roc_auc - 1
+run.pr.evaluate("interpolated_precision", "rel", "s")  | such as interpolated_precision@recall=0.8
 run.pr.intervals("rel", "s")  | and a frame of metrics neither; the metrics come first
 run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
 run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])  | or name the groups to compare, between=...

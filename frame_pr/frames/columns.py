@@ -22,7 +22,8 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = 
     for name in names:
         if isinstance(name, pl.Expr) or name in available:
             continue
-        near = nearest(str(name), available, cutoff=0.6) or [c for c in available if str(c).startswith(str(name))][:3]
+        longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
+        near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
@@ -76,21 +77,18 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
     kind = type(value)
     if issubclass(kind, (str, pl.Expr)):
         return
-    advice = ""
-    if kind.__module__.startswith("pyspark."):
-        advice = ": withColumn gives it a name"
-    elif isinstance(value, Mapping):
-        advice = f": give {of_mapping}"
-    elif kind.__name__ in ("When", "ChainedWhen"):
-        advice = ": finish it with .then(...).otherwise(...)"
-    elif hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper"):
-        advice = ": add it to the frame and give its name"
-    elif isinstance(value, Hashable) and not (
-        isinstance(value, (bool, bytes)) or callable(value) or str(value) in ("None", "nan", "NaT", "<NA>")
-    ):
-        return
-    found = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
-    raise TypeError(f"{argument} takes {wanted}; got {found}{advice}")
+    has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper")
+    advices = {
+        ": withColumn gives it a name": kind.__module__.startswith("pyspark."),
+        f": give {of_mapping}": isinstance(value, Mapping),
+        ": finish it with .then(...).otherwise(...)": kind.__name__ in ("When", "ChainedWhen"),
+        ": add it to the frame and give its name": has_dtype,
+    }
+    advice = next((advice for advice, applies in advices.items() if applies), "")
+    is_name = isinstance(value, Hashable) and not (isinstance(value, (bool, bytes)) or callable(value))
+    if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
+        found = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
+        raise TypeError(f"{argument} takes {wanted}; got {found}{advice}")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:

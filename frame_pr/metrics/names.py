@@ -158,8 +158,9 @@ def meant_names(name: str) -> list[str]:
 
 
 def examples(name: str) -> list[str]:
-    """Return the name, or if it needs a cutoff the name at a rank and at a threshold."""
-    return [name] if _is_name(name) else [at for at in (f"{name}@10", f"{name}@threshold=0.5") if _is_name(at)]
+    """Return the name, or if it needs a cutoff the name at two of them."""
+    cutoffs = ("10", "threshold=0.5", "recall=0.8")
+    return [name] if _is_name(name) else [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
 
 
 def _head_and_cutoff(name: str) -> tuple[str, str]:

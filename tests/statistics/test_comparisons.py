@@ -81,7 +81,7 @@ def test_drawn_flips_are_near_those_of_scipy(n):
     def total(sample, axis):
         return np.sum(sample, axis=axis)
 
-    given_ = {"permutation_type": "samples", "n_resamples": 50_000, "rng": np.random.default_rng(1)}
+    given_ = {"permutation_type": "samples", "n_resamples": 50_000, "random_state": np.random.default_rng(1)}
     expected = stats.permutation_test((differences,), total, vectorized=True, **given_).pvalue
     # Five standard errors of the two draws.
     assert found == pytest.approx(expected, abs=5 * (expected * (1 - expected) * (1 / 20_000 + 1 / 50_000)) ** 0.5)
