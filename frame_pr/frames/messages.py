@@ -123,12 +123,8 @@ WORDS: Mapping[str, str] = {
     "colors=": "palette cmap colours color_discrete_map",
     "facet=": "col row col_wrap facet_col facet_row",
     # Sentences about arguments.
-    "ascending=True ranks lower scores first": (
-        "lower_is_better smaller_is_better higher_is_better greater_is_better reverse descending"
-    ),
-    "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as 'precision@10'": (
-        "k top_k topk cutoff cutoffs at_k at ks"
-    ),
+    "ascending=True ranks lower scores first": "lower smaller higher greater reverse descending",
+    "average_precision_at_k and others take k=, evaluate 'precision@10'": "k top_k topk cutoff cutoffs at_k at ks",
     "evaluate takes names with a cutoff, such as 'precision@threshold=0.5'": "threshold recall precision fpr",
     "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over statistics",
     "intervals and compare take cluster=": "cluster",
@@ -221,4 +217,4 @@ def advice(word: str, names: Iterable[str]) -> str:
 
 
 def _stem(word: str) -> str:
-    return re.sub(r"^(n|num)_(?=\w{4})|_(columns?|cols?|name)$", "", word.lower())
+    return re.sub(r"^(n|num)_(?=\w{4})|_(columns?|cols?|name|is_better)$", "", word.lower())
