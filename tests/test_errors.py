@@ -139,7 +139,6 @@ run.pr.evaluate(["MAP", "nDCG@10", "mrr"], "rel", "s")
     | did you mean ['average_precision', 'ndcg@10', 'reciprocal_rank']?
 run.pr.evaluate({"rows": "n"}, "rel", "s")  | the new name comes first, then the metric
 run.pr.evaluate("gini", "rel", "s")  | it is 2 * roc_auc - 1
-run.pr.evaluate("interpolated_precision", "rel", "s")  | such as interpolated_precision@recall=0.8
 run.pr.intervals("rel", "s")  | and a frame of metrics neither; the metrics come first
 run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
 run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])  | or name the groups to compare, between=...
@@ -169,7 +168,7 @@ run.pr.evaluate("precision@recall=80%", "rel", "s")  | did you mean 'precision@r
 run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@threshold=0.7'?
 run.pr.plot("rel", "s", by="q", average="lab")  | average names 'lab', which is not one of the keys: q
 run.pr.plot("rel", "s", average=True)  | average: there are no groups
-fp.iprec  | print(frame.pr) lists the methods
+fp.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
 run.pr.evaluate(["rows", "rows"], "rel", "s")  | metric 'rows' is asked for twice
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")  | names 'lab', which is not one of the keys
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")  | and quantiles such as 'q25'
