@@ -169,8 +169,8 @@ def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
     return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
 
 
-def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
-    """Return the root columns of these expressions; all columns if an expression does not name its roots."""
+def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:
+    """Return these columns and the roots of expressions; all columns if an expression does not name its roots."""
     used: dict[str, None] = {}
     for column in columns:
         names = selected_names(source, column) or column.meta.root_names()

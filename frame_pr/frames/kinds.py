@@ -160,8 +160,7 @@ def on_frame(
     source: pl.LazyFrame = frame
     if items is not None:
         schema = source.collect_schema()
-        names = [str(item) for item in items if not isinstance(item, pl.Expr)]
-        names += needed(source, [item for item in items if isinstance(item, pl.Expr)])
+        names = needed(source, items)
         # If a column is missing, the function raises an error, which suggests one of all columns.
         if all(name in schema for name in names):
             source = source.select(map(by_name, dict.fromkeys(names)))

@@ -134,9 +134,7 @@ WORDS: Mapping[str, str] = {
     "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
     "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
     "intervals(..., method='bootstrap') and compare(...) draw samples": "boot bootstraps resamples",
-    "the plot returns its axes: ax.set(title=...), ax.figure.savefig(...); axes of another size are ax=": (
-        "title square xlim ylim path filename file save savefig figsize figure fig"
-    ),
+    "give axes as ax=, then ax.set(title=...), ax.figure.savefig(...)": "title xlim ylim path filename savefig figsize",
     # Calls.
     "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
     "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",

@@ -162,8 +162,7 @@ def _validate_classes(kind: FrameKind[Any], data: pl.DataFrame, columns: NamedCo
     if len({data.schema[ours] for ours in scored}) > 1:
         values.check_common_type(list(scored.values()), data.select(*scored))
     if "prediction" in columns:
-        names = columns["truth"][1], columns["prediction"][1]
-        values.warn_of_no_common_label(*names, data["truth"], data["prediction"])
+        values.warn_of_no_common_label(columns["truth"][1], columns["prediction"][1], data["truth"], data["prediction"])
 
 
 def _unpivoted(rows: pl.LazyFrame, columns: NamedColumns, labels: pl.Series) -> pl.LazyFrame:

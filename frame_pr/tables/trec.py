@@ -23,11 +23,11 @@ _QRELS = ("query", "iteration", "document", "relevance")
 _SHORT = ("query", "document", "relevance")
 """The fields of judgments without an iteration."""
 _NUMBERS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
-_FIELD_NAMES = {
-    "query": ("query-id", "query_id", "query", "qid", "topic", "topic_id"),
-    "iteration": ("iteration", "iter", "q0"),
-    "document": ("corpus-id", "corpus_id", "document", "document_id", "doc_id", "docid", "docno", "passage_id", "pid"),
-    "relevance": ("score", "relevance", "rel", "label", "grade"),
+_HEADERS = {
+    "query": "query-id query_id query qid topic topic_id",
+    "iteration": "iteration iter q0",
+    "document": "corpus-id corpus_id document document_id doc_id docid docno passage_id pid",
+    "relevance": "score relevance rel label grade",
 }
 """Names of the fields of judgments in the header of a file."""
 _BLANKS = " \t\r\v\f"
@@ -176,7 +176,8 @@ def _judgments(name: str) -> pl.DataFrame:
     lines = _lines(name)
     first = lines["line"][0] if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
-    names = [_field_named(word) or f"field {i}" for i, word in enumerate(_split(first, separators))]
+    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
+    names = [fields.get(word.lower(), f"field {i}") for i, word in enumerate(_split(first, separators))]
     if {*_SHORT} <= {*names}:
         width = max(i for i, field in enumerate(names, 1) if field in _QRELS)
         rows = _fields(lines[1:], names[:width], separators, "(?:[{0}].*)?")  # More fields may follow.
@@ -202,10 +203,6 @@ def _fields(lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANK
 
 def _split(line: str, separators: str = _BLANKS) -> list[str]:
     return [field.strip(_BLANKS) for field in re.findall(f"[^{separators}]+", line)]
-
-
-def _field_named(word: str) -> str | None:
-    return next((field for field, names in _FIELD_NAMES.items() if word.lower() in names), None)
 
 
 def _typed(lines: pl.DataFrame) -> pl.DataFrame:
