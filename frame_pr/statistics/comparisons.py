@@ -21,9 +21,7 @@ from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.samples import (
     Evaluation,
     give_sorted,
-    has_unit_values,
     keys_left,
-    means_over,
     sampled_rows,
     sampling_unit,
     unit_values_of,
@@ -287,9 +285,9 @@ def _validated(call: _Call) -> _Call:
 
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments choose."""
-    has_values, is_normal = has_unit_values(frame, call.truth, call.score), call.test == "delong"
+    is_normal = call.test == "delong"
     sampled, cluster = call.options.get("sampled"), call.options.get("cluster")
-    if is_normal and (has_values or sampled == "groups" or cluster is not None):
+    if is_normal and (call.truth is None or sampled == "groups" or cluster is not None):
         raise ValueError(
             "test='delong' assumes independent rows of one test set: give truth and a list of scores, without sampled= "
             "and cluster="
@@ -298,7 +296,7 @@ def _compared(frame: Any, call: _Call) -> Any:
         call = _validate_between(frame, call)
     is_averaged = call.options.get("mean_over") is not None
     means = is_averaged if call.between is not None else has_keys(call.by) and not is_normal
-    unit = sampling_unit(sampled, cluster, means=has_values or means, has_values=has_values)
+    unit = sampling_unit(frame, call, sampled, cluster, means=means)
     return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
 
 
@@ -338,8 +336,7 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     values = pairs.with_places(values)
     if not paired:
         significance_tests.warn_of_pairs(values, call.group)
-        means = means_over(source.table, [*keys.values(), "m"], len(call.named))
-        table = significance_tests.compare_means(means, pairs, alpha)
+        table = significance_tests.compare_means(source.means(keys), pairs, alpha)
         return _result(table, pairs, keys, call, output)
     significance_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))

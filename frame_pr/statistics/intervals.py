@@ -18,9 +18,7 @@ from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.samples import (
     Evaluation,
     give_sorted,
-    has_unit_values,
     keys_left,
-    means_over,
     sampled_rows,
     sampling_unit,
     unit_values_of,
@@ -184,26 +182,22 @@ def intervals(
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
     draws = _validate_draws(method, options, cluster)
-    has_values = has_unit_values(frame, truth, score)
-    unit = sampling_unit(
-        options.get("sampled"), cluster, means=has_values or mean_over is not None, has_values=has_values
-    )
+    what = Evaluation(metrics, truth, score, by if truth is None else keys_of_means(by, mean_over), options)
+    unit = sampling_unit(frame, what, options.get("sampled"), cluster, means=mean_over is not None)
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
         )
-    what = Evaluation(metrics, truth, score, by if has_values else keys_of_means(by, mean_over), options)
     labels = list(what.named)
     if unit == "groups":
         source = unit_values_of(frame, what)
-        if has_values:
+        if truth is None:
             validate_shares(source, labels)
         output = source.output
         names = [] if mean_over is None else keys_left(output.keys, mean_over)
         keys: Mapping[str, str] = {key: output.key_columns[key] for key in names}
-        means = means_over(source.table, [*keys.values(), "m"], len(labels))
-        table = with_bounds(means, source.bounds, confidence)
+        table = with_bounds(source.means(keys), source.bounds, confidence)
     else:
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, what, left, cluster, draws_again=draws is not None)

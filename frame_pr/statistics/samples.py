@@ -28,7 +28,6 @@ from frame_pr.metrics.rates import RATES, RowShare
 from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName
 
-CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
 
@@ -75,6 +74,10 @@ class UnitValues(NamedTuple, Generic[Frame]):
     bounds: Sequence[BoundsName]
     """Which bounds the mean of each metric has."""
 
+    def means(self, keys: Mapping[str, str]) -> pl.DataFrame:
+        """Return the estimates of means over the units that share the keys; see `means_over`."""
+        return means_over(self.table, [*keys.values(), "m"], len(self.bounds))
+
 
 def unit_values_of(frame: Frame, what: Evaluation, *, system: bool = False) -> UnitValues[Frame]:
     """Evaluate the groups of a frame of rows; without truth and score, return the metrics that the frame has.
@@ -107,22 +110,22 @@ def refuse_engine(frame: Any) -> None:
         )
 
 
-def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
-    """Return whether a call passes a frame of metrics, and not of rows."""
+def sampling_unit(frame: Any, what: Evaluation, sampled: Any, cluster: Column | None, *, means: bool) -> str:
+    """Return the sampling unit, "groups" or "rows".
+
+    `means`: whether a call with rows is about means over groups, as one with a frame of metrics is.
+    """
     refuse_engine(frame)
-    if (truth is None) != (score is None):
-        present, missing = ("score", "truth") if truth is None else ("truth", "score")
+    has_values = what.truth is None
+    if has_values != (what.score is None):
+        present, missing = ("score", "truth") if has_values else ("truth", "score")
         sentence = "rows need both, and a frame of metrics neither; the metrics come first"
         raise TypeError(f"{present} without {missing}: {sentence}")
-    return truth is None
-
-
-def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool, has_values: bool) -> str:
-    """Return the sampling unit, "groups" or "rows". `means`: whether the call is about means over groups."""
+    means = means or has_values
     default = "groups" if means and cluster is None else "rows"
     unit: str = check_choice("sampled", sampled, ("groups", "rows", None)) or default
     if unit == "groups" and cluster is not None:
-        raise ValueError(CLUSTERS_OF_ROWS)
+        raise ValueError("cluster= is about rows that were drawn together: with sampled='groups' leave it out")
     if unit == "groups" and not means:
         raise ValueError("sampled='groups' needs mean_over=, or by= of compare: the keys of the groups that were drawn")
     if unit == "rows" and has_values:
