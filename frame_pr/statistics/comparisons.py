@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, Unpack
 
 import polars as pl
@@ -236,7 +235,10 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    call = _validated(_Call(metrics, truth, score, by, options, between, baseline, test, confidence))
+    cluster, mean_over = options.get("cluster"), options.get("mean_over")
+    call = _validated(
+        _Call(metrics, truth, score, by, cluster, mean_over, options, between, baseline, test, confidence)
+    )
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
@@ -265,6 +267,17 @@ class _Call(Evaluation):
         """Return the key whose values are compared."""
         return "system" if self.between is None else str(self.between)
 
+    def keys_left(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys that are not averaged over, with that of the compared systems or groups last."""
+        keys = [key for key in keys if key != self.group]
+        left = keys_left(keys, True if self.mean_over is None else self.mean_over)
+        if len(left) == len(keys):
+            raise ValueError(
+                f"by: each value of {shown(self.group)} has one unit only; name the units that were drawn, such as "
+                "queries, too"
+            )
+        return [*left, self.group]
+
 
 def _validated(call: _Call) -> _Call:
     """Validate how systems are compared, and fill in the defaults of options."""
@@ -286,17 +299,16 @@ def _validated(call: _Call) -> _Call:
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments choose."""
     is_normal = call.test == "delong"
-    sampled, cluster = call.options.get("sampled"), call.options.get("cluster")
-    if is_normal and (call.truth is None or sampled == "groups" or cluster is not None):
+    sampled = call.options.get("sampled")
+    if is_normal and (call.truth is None or sampled == "groups" or call.cluster is not None):
         raise ValueError(
             "test='delong' assumes independent rows of one test set: give truth and a list of scores, without sampled= "
             "and cluster="
         )
     if call.between is not None:
         call = _validate_between(frame, call)
-    is_averaged = call.options.get("mean_over") is not None
-    means = is_averaged if call.between is not None else has_keys(call.by) and not is_normal
-    unit = sampling_unit(frame, call, sampled, cluster, means=means)
+    means = call.mean_over is not None if call.between is not None else has_keys(call.by) and not is_normal
+    unit = sampling_unit(frame, call, sampled, means=means)
     return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
 
 
@@ -310,18 +322,6 @@ def _validate_between(frame: Any, call: _Call) -> _Call:
     return replace(call, by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column])
 
 
-def _keys_left(call: _Call, all_keys: Sequence[str]) -> list[str]:
-    """Return the keys that are not averaged over, with that of the compared systems or groups last."""
-    keys, mean_over = [key for key in all_keys if key != call.group], call.options.get("mean_over")
-    left = keys_left(keys, True if mean_over is None else mean_over)
-    if len(left) == len(keys):
-        raise ValueError(
-            f"by: each value of {shown(call.group)} has one unit only; name the units that were drawn, such as "
-            "queries, too"
-        )
-    return [*left, call.group]
-
-
 def _compare_over_units(frame: Any, call: _Call) -> Any:
     """Compare the means of units: of those that both systems have a value for, or of different units."""
     paired, alpha, options = call.between is None, 1 - call.confidence, call.options
@@ -329,7 +329,7 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     values, output = source.table, source.output
     if paired and ("system" not in output.keys or len(output.systems) == 1):
         raise ValueError(_TWO_SCORES)
-    keys = {key: output.key_columns[key] for key in _keys_left(call, output.keys)}
+    keys = {key: output.key_columns[key] for key in call.keys_left(output.keys)}
     pairs = _pairs(values, keys, call, output.systems if paired else ())
     units = [column for column in output.key_columns.values() if column not in keys.values()]
     values = values.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
@@ -350,14 +350,12 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
     paired, alpha = call.between is None, 1 - call.confidence
-    cluster, mean_over = call.options.get("cluster"), call.options.get("mean_over")
     if paired:
-        for name, is_set in (("mean_over", mean_over is not None), ("test", call.test == "permutation")):
+        for name, is_set in (("mean_over", call.mean_over is not None), ("test", call.test == "permutation")):
             if is_set:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-    left = None if mean_over is None else partial(_keys_left, call)
     # Without clusters each row is its own cluster, so that its two D meet.
-    rows = sampled_rows(frame, call, left, cluster, each_row=paired and cluster is None)
+    rows = sampled_rows(frame, call, each_row=paired and call.cluster is None)
     if paired and not rows.output.systems:
         raise ValueError(_TWO_SCORES)
     estimates = rows.restored(rows.groups) if paired else rows.estimates()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
@@ -18,7 +17,6 @@ from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.samples import (
     Evaluation,
     give_sorted,
-    keys_left,
     sampled_rows,
     sampling_unit,
     unit_values_of,
@@ -182,8 +180,9 @@ def intervals(
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
     draws = _validate_draws(method, options, cluster)
-    what = Evaluation(metrics, truth, score, by if truth is None else keys_of_means(by, mean_over), options)
-    unit = sampling_unit(frame, what, options.get("sampled"), cluster, means=mean_over is not None)
+    by = by if truth is None else keys_of_means(by, mean_over)
+    what = Evaluation(metrics, truth, score, by, cluster, mean_over, options)
+    unit = sampling_unit(frame, what, options.get("sampled"), means=mean_over is not None)
     if unit == "groups" and draws is not None:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
@@ -195,12 +194,11 @@ def intervals(
         if truth is None:
             validate_shares(source, labels)
         output = source.output
-        names = [] if mean_over is None else keys_left(output.keys, mean_over)
+        names = [] if mean_over is None else what.keys_left(output.keys)
         keys: Mapping[str, str] = {key: output.key_columns[key] for key in names}
         table = with_bounds(source.means(keys), source.bounds, confidence)
     else:
-        left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        rows = sampled_rows(frame, what, left, cluster, draws_again=draws is not None)
+        rows = sampled_rows(frame, what, draws_again=draws is not None)
         output, keys = rows.output, rows.keys
         if draws is None:
             table = with_bounds(rows.estimates(), rows.bounds, confidence)

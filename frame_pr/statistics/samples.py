@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, NamedTuple
@@ -15,7 +15,7 @@ from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clas
 from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys
-from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column, EvaluationOptions, policies_in
+from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, EvaluationOptions, policies_in
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.sort_keys import SortKey
@@ -40,6 +40,8 @@ class Evaluation:
     truth: Any
     score: Any
     by: Any
+    cluster: Any
+    mean_over: Any
     options: EvaluationOptions
 
     @property
@@ -55,6 +57,10 @@ class Evaluation:
     def undefined(self) -> float | None:
         """Return what replaces null."""
         return filling("undefined", self.options.get("undefined"))
+
+    def keys_left(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys that are not averaged over."""
+        return keys_left(keys, self.mean_over)
 
     def request(self, *, averages: bool = False) -> Request:
         """Return the request of rows."""
@@ -110,7 +116,7 @@ def refuse_engine(frame: Any) -> None:
         )
 
 
-def sampling_unit(frame: Any, what: Evaluation, sampled: Any, cluster: Column | None, *, means: bool) -> str:
+def sampling_unit(frame: Any, what: Evaluation, sampled: Any, *, means: bool) -> str:
     """Return the sampling unit, "groups" or "rows".
 
     `means`: whether a call with rows is about means over groups, as one with a frame of metrics is.
@@ -122,9 +128,9 @@ def sampling_unit(frame: Any, what: Evaluation, sampled: Any, cluster: Column | 
         sentence = "rows need both, and a frame of metrics neither; the metrics come first"
         raise TypeError(f"{present} without {missing}: {sentence}")
     means = means or has_values
-    default = "groups" if means and cluster is None else "rows"
+    default = "groups" if means and what.cluster is None else "rows"
     unit: str = check_choice("sampled", sampled, ("groups", "rows", None)) or default
-    if unit == "groups" and cluster is not None:
+    if unit == "groups" and what.cluster is not None:
         raise ValueError("cluster= is about rows that were drawn together: with sampled='groups' leave it out")
     if unit == "groups" and not means:
         raise ValueError("sampled='groups' needs mean_over=, or by= of compare: the keys of the groups that were drawn")
@@ -423,39 +429,32 @@ class SampledRows(Generic[Frame]):
 
 
 def sampled_rows(
-    frame: Frame,
-    what: Evaluation,
-    keys_left: Callable[[Sequence[str]], list[str]] | None = None,
-    cluster: Column | None = None,
-    *,
-    draws_again: bool = False,
-    each_row: bool = False,
+    frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
 ) -> SampledRows[Frame]:
     """Validate a frame whose rows, or clusters of rows, are the sample.
 
-    `keys_left`: for means, returns the keys that are not averaged over. `draws_again`: whether rows are drawn again,
-    instead of a closed form. `each_row`: whether each row is its own cluster.
+    `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each row is its own
+    cluster.
     """
-    named, request = what.named, replace(what.request(), each_row=each_row)
+    averaged, clustered = what.mean_over is not None, what.cluster is not None
+    if clustered:
+        refuse_several("cluster", what.cluster)
+    named, request = what.named, replace(what.request(), cluster=what.cluster, each_row=each_row)
     if draws_again:
         metrics = [RowMetric(name) for name in named.values()]
         refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if cluster is not None or each_row else SAMPLED_ROWS
+        refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clustered or each_row else SAMPLED_ROWS
         refuse_options("a standard error", request.policies, refusals)
         if "total_positives" in request.totals and {*named.values()} != {"average_precision"}:
             raise ValueError(
                 "total_positives=: where rows are sampled, only average_precision has a standard error with it; put "
                 "missing rows in, with a null score and unscored='unretrieved'"
             )
-    if cluster is not None:
-        refuse_several("cluster", cluster)
-        request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request)
-    left = output.keys if keys_left is None else keys_left(output.keys)
+    left = what.keys_left(output.keys) if averaged else output.keys
     keys = {key: output.key_columns[key] for key in left}
-    averaged, clustered = keys_left is not None, cluster is not None
     return SampledRows(rows, output, metrics, what.undefined, keys, averaged, clustered)
 
 
