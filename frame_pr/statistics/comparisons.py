@@ -13,12 +13,12 @@ from frame_pr.frames.columns import column_name, has_keys, listed
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
-from frame_pr.inputs.rows import OutputFrame
 from frame_pr.statistics import significance_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.samples import (
     Evaluation,
+    Sample,
     give_sorted,
     keys_left,
     sampled_rows,
@@ -269,6 +269,8 @@ class _Call(Evaluation):
 
     def keys_left(self, keys: Sequence[str]) -> list[str]:
         """Return the keys that are not averaged over, with that of the compared systems or groups last."""
+        if self.group not in keys:
+            raise ValueError(_TWO_SCORES)
         keys = [key for key in keys if key != self.group]
         left = keys_left(keys, True if self.mean_over is None else self.mean_over)
         if len(left) == len(keys):
@@ -327,24 +329,21 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     paired, alpha, options = call.between is None, 1 - call.confidence, call.options
     source = unit_values_of(frame, call, system=paired)
     values, output = source.table, source.output
-    if paired and ("system" not in output.keys or len(output.systems) == 1):
-        raise ValueError(_TWO_SCORES)
-    keys = {key: output.key_columns[key] for key in call.keys_left(output.keys)}
-    pairs = _pairs(values, keys, call, output.systems if paired else ())
-    units = [column for column in output.key_columns.values() if column not in keys.values()]
+    pairs = _pairs(values, source, call)
+    units = [column for column in output.key_columns.values() if column not in source.keys.values()]
     values = values.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
     values = pairs.with_places(values)
     if not paired:
         significance_tests.warn_of_pairs(values, call.group)
-        table = significance_tests.compare_means(source.means(keys), pairs, alpha)
-        return _result(table, pairs, keys, call, output)
+        table = significance_tests.compare_means(source.estimates(), pairs, alpha)
+        return _result(table, pairs, source, call)
     significance_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
     differences = significance_tests.differences_of_units(values, pairs)
     table = significance_tests.compare_units(differences, pairs.on, alpha)
     if call.test == "permutation":
         table = significance_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
-    return _result(table, pairs, keys, call, output)
+    return _result(table, pairs, source, call)
 
 
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
@@ -363,16 +362,17 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
         if other := next((metric.name for metric in rows.metrics if not metric.by_class), None):
             raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
         estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
-    pairs = _pairs(estimates, rows.keys, call, rows.output.systems if paired else ())
+    pairs = _pairs(estimates, rows, call)
     influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
     test = significance_tests.compare_rows if paired else significance_tests.compare_values
-    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows.keys, call, rows.output)
+    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows, call)
 
 
-def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores: Sequence[str]) -> Pairs:
-    """Return the pairs of systems, or of groups with equal keys. `columns`: the keys, and their columns in a table."""
-    paired, group = call.between is None, columns[call.group]
-    names, on = table[group].unique().sort(), [*(column for column in columns.values() if column != group), "m"]
+def _pairs(table: pl.DataFrame, source: Sample[Any], call: _Call) -> Pairs:
+    """Return the pairs of systems, or of groups with equal keys, of a table with the columns of the keys."""
+    paired, group = call.between is None, source.keys[call.group]
+    names, on = table[group].unique().sort(), [*(column for column in source.keys.values() if column != group), "m"]
+    scores = source.output.systems if paired else ()
     if systems := call.systems or scores:
         names = pl.Series(group, [*systems], dtype=names.dtype)
     elif paired and names.null_count():
@@ -394,14 +394,12 @@ def _pairs(table: pl.DataFrame, columns: Mapping[str, str], call: _Call, scores:
     return pairs
 
 
-def _result(
-    table: pl.DataFrame, pairs: Pairs, columns: Mapping[str, str], call: _Call, output: OutputFrame[Any]
-) -> Any:
+def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call) -> Any:
     """Return what `compare` returns."""
     paired, names, correction = call.between is None, pl.lit(pairs.names), call.options["correction"]
-    metrics = list(call.named)
+    metrics, output = list(call.named), source.output
     # The key of several scores is `score`, because `system` is the compared group.
-    left = {key: column for key, column in columns.items() if key != call.group}
+    left = {key: column for key, column in source.keys.items() if key != call.group}
     keys = {"score" if output.systems and key == "system" else key: column for key, column in left.items()}
     numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
     is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1

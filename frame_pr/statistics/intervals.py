@@ -16,6 +16,8 @@ from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.samples import (
     Evaluation,
+    Sample,
+    SampledRows,
     give_sorted,
     sampled_rows,
     sampling_unit,
@@ -189,24 +191,20 @@ def intervals(
             "leave method= out, or say sampled='rows'"
         )
     labels = list(what.named)
+    source: Sample[Frame]
     if unit == "groups":
         source = unit_values_of(frame, what)
         if truth is None:
             validate_shares(source, labels)
-        output = source.output
-        names = [] if mean_over is None else what.keys_left(output.keys)
-        keys: Mapping[str, str] = {key: output.key_columns[key] for key in names}
-        table = with_bounds(source.means(keys), source.bounds, confidence)
     else:
-        rows = sampled_rows(frame, what, draws_again=draws is not None)
-        output, keys = rows.output, rows.keys
-        if draws is None:
-            table = with_bounds(rows.estimates(), rows.bounds, confidence)
-        else:
-            table = intervals_of_draws(rows, draws, confidence)
+        source = sampled_rows(frame, what, draws_again=draws is not None)
+    if isinstance(source, SampledRows) and draws is not None:
+        table = intervals_of_draws(source, draws, confidence)
+    else:
+        table = with_bounds(source.estimates(), source.bounds, confidence)
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)
-    return give_sorted(table, keys, output, ["m"], columns)
+    return give_sorted(table, source.keys, source.output, ["m"], columns)
 
 
 def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -59,8 +59,8 @@ class Evaluation:
         return filling("undefined", self.options.get("undefined"))
 
     def keys_left(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys that are not averaged over."""
-        return keys_left(keys, self.mean_over)
+        """Return the keys that are not averaged over; none without `mean_over`."""
+        return [] if self.mean_over is None else keys_left(keys, self.mean_over)
 
     def request(self, *, averages: bool = False) -> Request:
         """Return the request of rows."""
@@ -79,10 +79,12 @@ class UnitValues(NamedTuple, Generic[Frame]):
     output: OutputFrame[Frame]
     bounds: Sequence[BoundsName]
     """Which bounds the mean of each metric has."""
+    keys: Mapping[str, str]
+    """The keys of the result, and their columns in the table."""
 
-    def means(self, keys: Mapping[str, str]) -> pl.DataFrame:
-        """Return the estimates of means over the units that share the keys; see `means_over`."""
-        return means_over(self.table, [*keys.values(), "m"], len(self.bounds))
+    def estimates(self) -> pl.DataFrame:
+        """Return the means over the units that share the keys; see `means_over`."""
+        return means_over(self.table, [*self.keys.values(), "m"], len(self.bounds))
 
 
 def unit_values_of(frame: Frame, what: Evaluation, *, system: bool = False) -> UnitValues[Frame]:
@@ -92,19 +94,19 @@ def unit_values_of(frame: Frame, what: Evaluation, *, system: bool = False) -> U
     """
     if what.truth is None:
         return _read_metrics(frame, what, system=system)
-    named = what.named
     rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
-    of_places = {str(m): name for m, name in enumerate(named.values())}
+    of_places = {str(m): name for m, name in enumerate(what.named.values())}
     table = output.restored(values(rows, of_places, what.undefined).cast(dict.fromkeys(of_places, pl.Float64)))
-    return _unit_values(table, output, named)
+    return _unit_values(table, output, what)
 
 
-def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], named: Mapping[str, str]) -> UnitValues[Frame]:
+def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], what: Evaluation) -> UnitValues[Frame]:
     """Return the values of a table that has a column for the place of each metric."""
+    named, keys = what.named.values(), {key: output.key_columns[key] for key in what.keys_left(output.keys)}
     places = [str(m) for m in range(len(named))]
     long = collected(table, "auto").unpivot(places, index=list(output.key_columns.values()), variable_name="m")
-    bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in named.values()]
-    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds)
+    bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in named]
+    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -174,7 +176,7 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
     output = OutputFrame(kind, tuple(texts), (), restore=lambda table: table, rows=table.lazy())
     of_keys = {column: by_name(key) for key, column in output.key_columns.items()}
     numbers = {str(m): by_name(name).cast(pl.Float64).fill_nan(None) for m, name in enumerate(named.values())}
-    return _unit_values(table.lazy().select(**of_keys, **numbers), output, named)
+    return _unit_values(table.lazy().select(**of_keys, **numbers), output, what)
 
 
 def _is_share(name: str) -> bool:
@@ -426,6 +428,9 @@ class SampledRows(Generic[Frame]):
         error = pl.when((n > 1) & ~pl.col("alone").any()).then((error * n / (n - 1)).sqrt())
         sources = pl.min_horizontal(pl.col("has_positive").sum(), pl.col("has_negative").sum()).cast(pl.Int64)
         return self.clusters().group_by(self.key_columns).agg(error=error, df=n - 1, units=n, sources=sources)
+
+
+Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
 
 
 def sampled_rows(
