@@ -173,7 +173,8 @@ def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     is_number = isinstance(number, (Real, Decimal)) and not isinstance(number, bool)
-    if not is_number or number != number:
+    # A signalling NaN of Decimal cannot be compared.
+    if not is_number or (number.is_nan() if isinstance(number, Decimal) else number != number):
         message = f"{argument} must be a number, got {shown(value)}{unquoted(value)}"
         raise (ValueError if is_number else TypeError)(message)
     return number
