@@ -209,20 +209,21 @@ def intervals(
 
 def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:
     """Return how rows are drawn; None for intervals in closed form."""
-    repeats, seed, stratified = options.get("repeats"), options.get("seed"), options.get("stratified", False)
-    arguments = {"repeats": repeats, "seed": seed, "stratified": check_flag("stratified", stratified) or None}
+    repeats, seed = options.get("repeats"), options.get("seed")
+    stratified = check_flag("stratified", options.get("stratified", False))
     if check_choice("method", method, METHODS) == "closed form":
-        for name, value in arguments.items():
-            if value is not None:
+        for name, is_set in {
+            "repeats": repeats is not None,
+            "seed": seed is not None,
+            "stratified": stratified,
+        }.items():
+            if is_set:
                 raise ValueError(f"{name}: a closed form has no random numbers; say method='bootstrap'")
         return None
     if stratified and cluster is not None:
         raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
-    return Draws(
-        check_whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000),
-        check_whole("seed", 0 if seed is None else seed, least=0),
-        bool(stratified),
-    )
+    repeats = check_whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000)
+    return Draws(repeats, check_whole("seed", 0 if seed is None else seed, least=0), stratified)
 
 
 def validate_confidence(confidence: Any) -> float:

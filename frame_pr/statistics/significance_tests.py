@@ -235,16 +235,9 @@ def compare_rows(
     """
     test = [*pairs.on, "a", "b"]
     square, positive = (pl.col("D") - pl.col("base D")) ** 2, pl.col("has_positive")
-    squares = (
-        pairs.both(influences, "cluster")
-        .group_by(test)
-        .agg(
-            units_system=pl.len().cast(pl.Int64),
-            p=positive.sum().cast(pl.Int64),
-            squares=square.sum(),
-            of_positives=square.filter(positive).sum(),
-        )
-    )
+    numbers = {"units_system": pl.len().cast(pl.Int64), "p": positive.sum().cast(pl.Int64)}
+    sums = {"squares": square.sum(), "of_positives": square.filter(positive).sum()}
+    squares = pairs.both(influences, "cluster").group_by(test).agg(**numbers, **sums)
     both = pairs.both(pairs.with_places(estimates)).join(squares, on=test, how="left", nulls_equal=True)
     a, b, units, p = pl.col("base value"), pl.col("value"), pl.col("units_system"), pl.col("p")
     total, of_positives, n = pl.col("squares"), pl.col("of_positives"), units - p
