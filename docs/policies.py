@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -146,10 +146,15 @@ def taking() -> list[str]:
     without_trial = set(frame_pr.Policies.__annotations__) - set().union(*TRIALS.values())
     if without_trial:
         raise ValueError(f"add a value to TRIALS for {', '.join(without_trial)}")
-    functions = [name for name in frame_pr.__all__ if inspect.isfunction(getattr(frame_pr, name))]
-    parameters = {name: inspect.signature(getattr(frame_pr, name)).parameters for name in functions}
-    # `plot` takes the policies among its options, beside those of matplotlib.
-    return [name for name in functions if "policies" in parameters[name] or name == "plot" if name not in BY_METRIC]
+    functions = {name: getattr(frame_pr, name) for name in frame_pr.__all__ if name not in BY_METRIC}
+    return [name for name, of in functions.items() if inspect.isfunction(of) and _takes_policies(inspect.unwrap(of))]
+
+
+def _takes_policies(function: Callable[..., Any]) -> bool:
+    """Whether the TypedDict of the other keywords has those of `Policies`."""
+    spec = inspect.getfullargspec(function)
+    table = str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
+    return "ties" in getattr(function.__globals__.get(table), "__annotations__", ())
 
 
 def sentence(name: str) -> str:
