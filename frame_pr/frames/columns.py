@@ -78,13 +78,13 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
     if issubclass(kind, (str, pl.Expr)):
         return
     has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper")
-    advices = {
+    sentences = {
         ": withColumn gives it a name": kind.__module__.startswith("pyspark."),
         f": give {of_mapping}": isinstance(value, Mapping),
         ": finish it with .then(...).otherwise(...)": kind.__name__ in ("When", "ChainedWhen"),
         ": add it to the frame and give its name": has_dtype,
     }
-    advice = next((advice for advice, applies in advices.items() if applies), "")
+    advice = next((advice for advice, applies in sentences.items() if applies), "")
     is_name = isinstance(value, Hashable) and not (isinstance(value, (bool, bytes)) or callable(value))
     if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
         found = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
