@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
-from frame_pr.frames.columns import column_name, has_keys, listed
+from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
@@ -400,6 +400,7 @@ def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call)
     metrics, output = list(call.named), source.output
     # The key of several scores is `score`, because `system` is the compared group.
     left = {key: column for key, column in source.keys.items() if key != call.group}
+    refuse_clash(left, ["score"] if output.systems and not paired else [])
     keys = {"score" if output.systems and key == "system" else key: column for key, column in left.items()}
     numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
     is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1
