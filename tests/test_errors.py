@@ -173,7 +173,6 @@ run.pr.evaluate(["rows", "rows"], "rel", "s")  | metric 'rows' is asked for twic
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")  | names 'lab', which is not one of the keys
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")  | and quantiles such as 'q25'
 run.pr.evaluate("rows", "rel", "s", by=pl.col("q").alias("rows"))  | is named like a result column
-run.rename({"q": "score"}).pr.compare("recall@threshold=0.7", "rel", ["s", "w"], by="score", between="lab")  | column 'score' is named like a result
 run.pr.with_metrics("rows", "rel", ["s", "w"])  | metrics as extra columns need one score at a time
 run.pr.curve("rel", "s", rates="average_precision")  | no rate is named 'average_precision'; there are k, tp
 run.pr.curve("rel", "s", rates="f1x")  | did you mean 'f1'?

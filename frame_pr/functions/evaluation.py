@@ -150,7 +150,8 @@ def evaluate(
     if check_choice("names", names, ("exact", "snake")) == "snake":
         metrics = {snake_case(name): metric for name, metric in metrics_named(metrics, truth, score).items()}
     by = keys_of_means(by, mean_over)
-    return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, means)
+    named = metrics_named(metrics, truth, score)
+    return _evaluated(frame, named, request_of(truth, score, by, positive, policies), undefined, means)
 
 
 def metrics_of(
@@ -162,14 +163,17 @@ def metrics_of(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    means: Means | None = None,
 ) -> Frame:
-    """Evaluate metrics as `evaluate` does.
+    """Evaluate metrics as `evaluate` does: every function of a single metric ends here."""
+    named = metrics_named(metrics, truth, score)
+    return _evaluated(frame, named, request_of(truth, score, by, positive, policies), undefined)
 
-    Every function of a single metric ends here, with its options in one mapping.
-    """
-    named, backend = metrics_named(metrics, truth, score), backend_of(frame)
-    request = request_of(truth, score, by, positive, policies)
+
+def _evaluated(
+    frame: Frame, named: Mapping[str, str], request: Request, undefined: float | None, means: Means | None = None
+) -> Frame:
+    """Evaluate a frame of any kind, or let its backend do that."""
+    backend = backend_of(frame)
     filled, means = filling("undefined", undefined), means and means.of(named)
     # Weighted means read the totals of groups.
     columns = named if means is None else means.columns(named)

@@ -242,3 +242,9 @@ def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
         values = fp.evaluate(frame, AP, "t", "s", by=["user", "age"])
         means = fp.compare(values, AP, by=["user", "age"], between="age", baseline="previous")
         assert [*zip(means["baseline"], means["system"], strict=True)] == [*pairwise(names)]
+
+
+def test_a_key_named_score_is_no_key_of_several_scores():
+    data = pl.DataFrame({"score": [1, 1], "week": [1, 2], "y": [1, 0], "a": [1, 2], "b": [2, 1]})
+    with pytest.raises(ValueError, match="by column 'score' is named like a result column"):
+        fp.compare(data, "recall@threshold=1", "y", ["a", "b"], by="score", between="week")
