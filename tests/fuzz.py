@@ -556,7 +556,7 @@ def check(call: Call) -> int:
     for key, row in rows:
         for name, value in exact[key].items():
             group = groups.get(key) if "mean_over" not in call.options else None
-            got = None if row[name] is not None and row[name] != row[name] else row[name]
+            got, value = (None if number != number else number for number in (row[name], value))
             if group is None and "threshold@" in name and None not in (got, value) and isfinite(value):
                 assert abs(got - float(value)) <= 1e-11 * largest_score(call), f"{name} of {key} is {got!r}"
                 continue

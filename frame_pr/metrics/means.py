@@ -107,7 +107,8 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
         return summary
     # A sum, a square or a difference of numbers near the largest float overflows; small parts of the numbers do not.
     fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
-    return pl.when(fits).then(summary).otherwise(_summary(value * _PART, statistic) / _PART)
+    # Of infinite thresholds of both signs there is no mean.
+    return pl.when(fits).then(summary).otherwise(_summary(value * _PART, statistic) / _PART).fill_nan(None)
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
