@@ -1,4 +1,4 @@
-"""Validate names of columns, and read expressions that stand for columns."""
+"""Validate names of columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import refuse_set, scalar, unquoted
-from frame_pr.frames.messages import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
+from frame_pr.frames.messages import did_you_mean, examples, kind_of_value, nearest, shown
 
 
 def by_name(name: Any) -> pl.Expr:
@@ -119,49 +119,6 @@ def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
     refuse_clash(new, columns, "the frame has a column {} already: prefix= puts something before the new names")
 
 
-def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
-    """Return the expression of each column by its name, with selectors expanded."""
-    columns: dict[str, pl.Expr] = {}
-    for item in items:
-        if not isinstance(item, pl.Expr):
-            names, expressions = [str(item)], [by_name(item)]
-        else:
-            try:
-                names = source.select(item).collect_schema().names()
-            except (pl.exceptions.PolarsError, TypeError) as error:
-                if not item.meta.has_multiple_outputs():
-                    refuse_missing(item.meta.root_names(), source.collect_schema().names(), argument=argument)
-                raise ValueError(f"{argument}: this expression does not fit the frame: {first_line(error)}") from None
-            if not names:
-                raise ValueError(f"{argument}: this selector selects no column of the frame")
-            # Inside `group_by`, a column becomes a list and an aggregation does not. A literal is broadcast to every
-            # row.
-            of_columns = item.meta.root_names() or item.meta.has_multiple_outputs()
-            grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
-            if of_columns and grouped["value"] != pl.List:
-                raise ValueError(
-                    f"{argument}: this expression gives one value for all rows: leave out the aggregation, or end it "
-                    "with .over(...)"
-                )
-            # Select by position: `field` too reads some names as patterns.
-            places = [str(place) for place in range(len(names))]
-            numbered = pl.struct(item).struct.rename_fields(places)
-            expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
-        for name in names:
-            if name in columns:
-                raise ValueError(f"{argument} gives column {shown(name)} twice")
-        columns |= zip(names, expressions, strict=True)
-    return columns
-
-
-def expand_single(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
-    """Return the name and the expression of an argument that must be a single column."""
-    columns = expanded(source, argument, listed(argument, item))
-    if len(columns) != 1:
-        raise ValueError(f"{argument} gives {len(columns)} columns: it must be one")
-    return next(iter(columns.items()))
-
-
 def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
     """Return the columns that are selected unchanged, by name or by selector."""
     if not isinstance(item, pl.Expr):
@@ -178,36 +135,6 @@ def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:
             return source.collect_schema().names()
         used |= dict.fromkeys(names)
     return list(used)
-
-
-def computed(
-    source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
-) -> pl.DataFrame:
-    """Collect these columns of a frame, which must have one value for each row.
-
-    `arguments`: the argument of each column that is an expression of the caller, for the error if it fails.
-    """
-    fault: BaseException = ValueError(
-        f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to"
-    )
-    try:
-        result = source.select(**columns).collect(engine="in-memory")
-        if not arguments or result.height == height:
-            return result
-    except (Exception, pl.exceptions.PanicException) as error:
-        fault = error
-    for name, argument in arguments.items():
-        try:
-            number = source.select(columns[name]).collect(engine="in-memory").height
-        except (Exception, pl.exceptions.PanicException) as error:
-            raise ValueError(f"{argument}: this expression cannot be computed: {first_line(error)}") from None
-        if number != height and columns[name].meta.root_names():
-            values, rows = pluralize(number, "value", "values"), pluralize(height, "row", "rows")
-            raise ValueError(
-                f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
-                "before the call"
-            )
-    raise fault
 
 
 def map_whole(

@@ -17,13 +17,14 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, expanded, needed
+from frame_pr.frames.columns import by_name, needed
 from frame_pr.frames.kinds import kind_of, project_stream, refuse_no_rows, stream_columns
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
+from frame_pr.inputs.validate import expanded
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import OTHER, Distributed
 from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
@@ -175,8 +176,7 @@ class DiskFrame(Distributed):
             yield self._select(pl.scan_ipc(file), columns)
 
     def _select(self, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
-        added = [column.alias(name) for name, column in self.expressions.items()]
-        return frame.with_columns(added).select(map(by_name, columns))
+        return frame.with_columns(**self.expressions).select(map(by_name, columns))
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
         """Return the frame with the expressions of the request as columns, and the request with their names."""

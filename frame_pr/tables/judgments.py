@@ -175,8 +175,7 @@ def _joinable(
     """
     names = [name for name in kind.columns if name not in key_names] if kind.is_lazy else []
     others = {f"{row} {i}": name for i, name in enumerate(names)}
-    columns = (by_name(name).alias(ours) for ours, name in (keys | others).items())
-    table = kind.read([*key_names, *names]).select(columns)
+    table = kind.read([*key_names, *names]).select(by_name(name).alias(ours) for ours, name in (keys | others).items())
     return (table, others) if kind.is_lazy else (table.with_row_index(row), {row: row})
 
 

@@ -175,8 +175,7 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
 
 def _key(keys: pl.DataFrame) -> str:
     """Format the first of these keys."""
-    key = keys.row(0)
-    return shown(key if len(key) > 1 else key[0])
+    return shown(keys.row(0) if keys.width > 1 else keys.item(0, 0))
 
 
 def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.LazyFrame:
