@@ -211,3 +211,14 @@ def test_lift_of_a_group_that_a_rank_exceeds():
     )
     none = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]})
     assert none.pr.evaluate("lift@1", "relevant", "score").item() is None
+
+
+def test_numbers_at_the_limits():
+    data = pl.DataFrame({"y": [True] * 1000, "s": range(1000)})
+    # 332 of 1000 is below the recall that has a digit more.
+    names = ["k@recall=0.33200000000000000000001", "k@recall=0.332", f"recall@{2**62 - 1}"]
+    assert data.pr.evaluate(names, "y", "s").row(0) == (333, 332, 1)
+    with pytest.raises(ValueError, match=r"k must be below 2\*\*62"):
+        data.pr.evaluate(f"recall@{2**62}", "y", "s")
+    found = [data.pr.f_beta("y", "s", threshold=sign * 10**400).item() for sign in (1, -1)]
+    assert found == [0, 1]

@@ -180,3 +180,9 @@ def test_what_is_refused(change, error, sentence):
     with pytest.raises(error) as raised:
         fp.intervals(sample(), "average_precision", "truth", "score", **change)
     assert str(raised.value).startswith(sentence)
+
+
+def test_the_default_is_a_thousand_replicates():
+    data = pl.DataFrame({"y": [1, 0, 1, 1, 0] * 8, "s": range(40)})
+    call = {"metrics": "average_precision", "truth": "y", "score": "s", "method": "bootstrap"}
+    assert_same(fp.intervals(data, **call), fp.intervals(data, **call, repeats=1_000, seed=0))

@@ -345,3 +345,11 @@ def test_frames_without_groups_have_independent_rows():
 def test_frames_that_cannot_be_compared(frames, more, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fp.compare(frames, "roc_auc", "t", "a", by="q", **more)
+
+
+@pytest.mark.parametrize(("groups", "resamples", "p_value"), [(20, None, 2 / 2**20), (21, 100, 1 / 101)])
+def test_all_sign_flips_up_to_20_groups(groups, resamples, p_value):
+    # All differences are positive: only two of the 2^20 flips have a sum as large, and none of 100 random ones.
+    values = [0.0] * groups + [1 - i / 1000 for i in range(groups)]
+    table = pl.DataFrame({"q": [*range(groups)] * 2, "system": ["a"] * groups + ["b"] * groups, "m": values})
+    assert fp.compare(table, "m", by="q", test="permutation", resamples=resamples)["p_value"].item() == p_value

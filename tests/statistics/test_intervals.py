@@ -247,3 +247,10 @@ def test_a_group_of_dropped_rows_has_no_units(options):
     data = pl.DataFrame({"q": [1, 1, 1, 1, 2], "y": [1, 0, 1, 0, None], "s": [5, 4, 3, 2, 1], "c": [1, 2, 3, 4, 5]})
     bounds = fp.intervals(data, "average_precision", "y", "s", by="q", unjudged="drop", **options)
     assert bounds.select("q", "value", "units").rows()[1] == (2, None, 0)
+
+
+def test_the_bound_of_1_counts_clusters_of_the_rarer_label():
+    # Positives are in the clusters a, b and c, negatives in c and d: (alpha / 2)^(1 / 2).
+    data = pl.DataFrame({"c": [*"abccd"], "y": [1, 1, 1, 0, 0], "s": [9, 8, 7, 2, 1]})
+    low, high = fp.intervals(data, "average_precision", "y", "s", cluster="c").select("low", "high").row(0)
+    assert (low, high) == (near(0.025**0.5), 1)
