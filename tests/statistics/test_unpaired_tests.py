@@ -248,3 +248,9 @@ def test_a_key_named_score_is_no_key_of_several_scores():
     data = pl.DataFrame({"score": [1, 1], "week": [1, 2], "y": [1, 0], "a": [1, 2], "b": [2, 1]})
     with pytest.raises(ValueError, match="by column 'score' is named like a result column"):
         fp.compare(data, "recall@threshold=1", "y", ["a", "b"], by="score", between="week")
+
+
+def test_undefined_values_of_both_groups_add_up():
+    data = pl.DataFrame({"w": [1] * 3 + [2] * 4, "q": range(7), "m": [0.1, 0.2, None, None, 0.5, 0.7, None]})
+    result = fp.compare(data, "m", by=["w", "q"], between="w", details=True)
+    assert result.select("undefined", "units_baseline", "units_system").row(0) == (3, 2, 2)
