@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from frame_pr.metrics.cutoffs import Limit
+from frame_pr.metrics.cutoffs import CLOSE, Limit
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
 
@@ -65,7 +65,9 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     negatives, needs = b.rows - b.positives, ("positives", "negatives")
     unit = pl.lit(1, dtype=pl.Int128)
-    crossed = unit * (b.k - b.tp) * b.positives >= unit * (b.positives - b.tp) * negatives
+    excess = unit * (b.k - b.tp) * b.positives - unit * (b.positives - b.tp) * negatives
+    # Sums of float weights are equal up to rounding errors.
+    crossed = excess >= (0 if b.whole else -CLOSE * b.positives * negatives)
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}

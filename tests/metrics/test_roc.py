@@ -210,3 +210,10 @@ def test_a_partial_area_that_ends_inside_a_tie_in_expectation():
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [1, 1, 1]})
     result = call(data, "evaluate", metrics="roc_auc@fpr=0.25", ties="expected")
     assert result.item() == near(13 / 21)
+
+
+def test_curves_of_float_weights_cross_up_to_rounding_errors():
+    # At the threshold 3, all negatives and no positive are selected: both error rates are 1, but 1.1 - 0.2 > 0.9.
+    data = pl.DataFrame({"y": [0, 0, 0, 1, 0], "s": [3, 3, 3, 2, 2], "w": [0.1, 0.1, 0.7, 0.2, 0.0]})
+    found = data.pr.evaluate(["threshold@equal_error_rate", "equal_error_rate"], "y", "s", weight="w")
+    assert found.row(0) == (3, near(1))
