@@ -88,7 +88,7 @@ class ArrowFrame(_ArrowRead[Any]):
                 arrays[name] = arrays[name].cast(dtype)
         return pa.table(arrays)
 
-    def beside(self, *frames: Any) -> Any:
+    def concat_columns(self, *frames: Any) -> Any:
         """Concatenate the columns of frames."""
         import pyarrow as pa
 
@@ -225,13 +225,13 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
             return _pandas(column, dtype)
         distinct = self.coded[column.name]
         try:
-            own = distinct if distinct.dtype == dtype else pd.Series(distinct.to_list(), dtype=dtype)
+            values = distinct if distinct.dtype == dtype else pd.Series(distinct.to_list(), dtype=dtype)
         except (TypeError, ValueError, NotImplementedError):  # The dtype does not hold a value of another frame.
-            own = distinct
+            values = distinct
         codes = column.cast(self.as_read[column.name].dtype).to_physical()
-        return _at(own if own.notna().all() else distinct, codes)
+        return _at(values if values.notna().all() else distinct, codes)
 
-    def beside(self, *frames: pd.DataFrame) -> pd.DataFrame:
+    def concat_columns(self, *frames: pd.DataFrame) -> pd.DataFrame:
         """Concatenate the columns of frames under the index of the first one."""
         import pandas as pd
 

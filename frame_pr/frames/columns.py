@@ -87,8 +87,8 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
     advice = next((advice for advice, applies in sentences.items() if applies), "")
     is_name = isinstance(value, Hashable) and not (isinstance(value, (bool, bytes)) or callable(value))
     if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
-        found = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
-        raise TypeError(f"{argument} takes {wanted}; got {found}{advice}")
+        text = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
+        raise TypeError(f"{argument} takes {wanted}; got {text}{advice}")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:

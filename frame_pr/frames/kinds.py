@@ -87,7 +87,7 @@ class FrameKind(Generic[Frame]):
         """
         return table
 
-    def beside(self, *frames: Any) -> Any:
+    def concat_columns(self, *frames: Any) -> Any:
         """Concatenate the columns of frames."""
         return pl.concat(frames, how="horizontal")
 
@@ -101,14 +101,14 @@ class FrameKind(Generic[Frame]):
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """Return the caller's rows with these columns of a table appended."""
-        return cast(Frame, self.beside(self.frame, self.convert(collect_in_order(table, new))))
+        return cast(Frame, self.concat_columns(self.frame, self.convert(collect_in_order(table, new))))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
         """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
         lines = collect_in_order(table, ["row", *new])
         columns = self.convert(lines.drop("row"))
         # Without columns, a frame has no rows.
-        return cast(Frame, self.beside(self.gather(carried, lines["row"]), columns) if carried else columns)
+        return cast(Frame, self.concat_columns(self.gather(carried, lines["row"]), columns) if carried else columns)
 
     def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
         """Return a full join of this frame and another of its kind, with the columns `keys` first.
@@ -120,7 +120,7 @@ class FrameKind(Generic[Frame]):
         for kind, rows in ((self, joined[:, -2]), (other, joined[:, -1])):
             names = [name for name in kind.columns if name not in keys]
             frames += [kind.gather(names, rows)] if names else []
-        return cast(Frame, self.beside(*frames))
+        return cast(Frame, self.concat_columns(*frames))
 
 
 def collect_in_order(table: pl.LazyFrame, columns: list[str]) -> pl.DataFrame:

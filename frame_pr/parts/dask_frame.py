@@ -191,13 +191,13 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
         return new
-    own, of_result = part.iloc[:, : len(keys)], result.select(map(by_name, keys))
-    of_rows = _to_polars(own)
+    keys_of_part, of_result = part.iloc[:, : len(keys)], result.select(map(by_name, keys))
+    of_rows = _to_polars(keys_of_part)
     # The oldest polars cannot join by `by_name`, and any polars reads some names as patterns.
     of_rows.columns = of_result.columns = names = [f"key{i}" for i in range(len(keys))]
     first = of_rows.with_row_index("row").unique(names, keep="first")
     rows = of_result.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")["row"]
-    return pd.concat([own.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
+    return pd.concat([keys_of_part.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
 
 
 def _new_columns(result: pl.DataFrame) -> pd.DataFrame:

@@ -192,11 +192,11 @@ class DiskFrame(Distributed):
             if len(pairs) != 1 and not several:
                 raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
             # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-            own = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
-            for name, source in own.items():
+            sources = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
+            for name, source in sources.items():
                 if not columns.setdefault(name, pairs[source]).meta.eq(pairs[source]):
                     raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
-            names[argument] = list(own)
+            names[argument] = list(sources)
         return replace(self, expressions=columns), with_names(request, names)
 
 

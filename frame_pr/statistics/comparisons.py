@@ -415,8 +415,8 @@ def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call)
         level=pl.lit(call.confidence),
     )
     # The compared groups are values of the caller's column, as other keys are.
-    own = {} if paired and output.systems else dict.fromkeys(("baseline", "system"), call.group)
-    return give_sorted(table, keys, output, ["m", "a", "b"], numbers, **own)
+    sources = {} if paired and output.systems else dict.fromkeys(("baseline", "system"), call.group)
+    return give_sorted(table, keys, output, ["m", "a", "b"], numbers, **sources)
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:

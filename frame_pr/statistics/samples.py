@@ -49,9 +49,9 @@ class Evaluation:
         """Return the metrics, or the columns of a frame of metrics, by their new names."""
         if self.truth is not None:
             return metrics_named(self.metrics, self.truth, self.score)
-        given = self.metrics if isinstance(self.metrics, Mapping) and self.metrics else {}
-        columns = names_of("metrics", list(given.values()) or self.metrics, "names of columns")
-        return dict(zip(given or columns, columns, strict=True))
+        renamed = self.metrics if isinstance(self.metrics, Mapping) and self.metrics else {}
+        columns = names_of("metrics", list(renamed.values()) or self.metrics, "names of columns")
+        return dict(zip(renamed or columns, columns, strict=True))
 
     @property
     def undefined(self) -> float | None:
@@ -239,8 +239,8 @@ def give_sorted(
     of_systems = output.key_columns["system"] if output.systems else ""
     names = [pl.col(name).cast(pl.Enum(output.systems)) if name == of_systems else name for name in keys.values()]
     named = [pl.col(name).alias(key) for key, name in keys.items()]
-    own = {key: key for key, name in keys.items() if name != of_systems}
-    return output.kind.give(table.lazy().sort(*names, *order).select(*named, *columns), own | other_keys)
+    sources = {key: key for key, name in keys.items() if name != of_systems}
+    return output.kind.give(table.lazy().sort(*names, *order).select(*named, *columns), sources | other_keys)
 
 
 # rows -----------------------------------------------------------------------------------------------------------------
