@@ -206,7 +206,7 @@ class SortKey:
         return group + self.first_group if self.first_group else group
 
     def in_later_group(self, groups: pl.Expr) -> pl.Expr:
-        """Return the key of the row in a group whose number is larger by so many groups."""
+        """Return the key that the row has if `groups` is added to the number of its group."""
         return pl.col("key") + groups.cast(self.integer) * (self.ranks * self._room)
 
     def group_part(self, parts: int) -> pl.Expr:
