@@ -2,14 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import frame_pr
-from frame_pr.frames.arguments import Refusal, refuse_options
+from frame_pr.frames.arguments import Refusal, parameters_of, refuse_options
 from frame_pr.inputs.policies import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TOGETHER
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
@@ -147,14 +147,7 @@ def taking() -> list[str]:
     if without_trial:
         raise ValueError(f"add a value to TRIALS for {', '.join(without_trial)}")
     functions = {name: getattr(frame_pr, name) for name in frame_pr.__all__ if name not in BY_METRIC}
-    return [name for name, of in functions.items() if inspect.isfunction(of) and _takes_policies(inspect.unwrap(of))]
-
-
-def _takes_policies(function: Callable[..., Any]) -> bool:
-    """Whether the TypedDict of the other keywords has those of `Policies`."""
-    spec = inspect.getfullargspec(function)
-    table = str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
-    return "ties" in getattr(function.__globals__.get(table), "__annotations__", ())
+    return [name for name, of in functions.items() if inspect.isfunction(of) and "ties" in parameters_of(of)[2]]
 
 
 def sentence(name: str) -> str:

@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from names import CALL_IDS, CALLS, GOOD, call
 
 import frame_pr as fp
+from frame_pr.frames.arguments import parameters_of
 from frame_pr.inputs.policies import TIES
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import HEADS, is_metric
@@ -85,13 +86,10 @@ def described(public: Any) -> str:
 
 def more_options() -> Iterator[str]:
     for name in filter(lambda name: inspect.isfunction(getattr(fp, name)), fp.__all__):
-        function = inspect.unwrap(getattr(fp, name))
-        table = str(function.__annotations__.get("options", "")).removeprefix("Unpack[").removesuffix("]")
-        keys = (
-            getattr(function.__globals__.get(table), "__optional_keys__", frozenset()) - fp.Policies.__optional_keys__
-        )
-        if keys:
-            yield f"{name}: {', '.join(sorted(keys))}"
+        function = getattr(fp, name)
+        keys = parameters_of(function)[2].keys() - inspect.signature(function).parameters.keys()
+        if more := sorted(keys - fp.Policies.__optional_keys__):
+            yield f"{name}: {', '.join(more)}"
 
 
 def methods(namespace: type) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
 
 @cache
-def _parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
+def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
     """Return the parameters of a public function: those by position, the required of these, and all that have a name.
 
     Options that the keys of a TypedDict list are among the last.
@@ -96,7 +96,7 @@ def _check_arguments(
     function: Callable[..., Any], args: Sequence[Any], arguments: Any, refusals: Iterable[Refusal], *, others: bool
 ) -> None:
     """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
-    by_position, required, keywords = _parameters_of(function)
+    by_position, required, keywords = parameters_of(function)
     if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
         return
     caller, names = function.__name__, ", ".join(name for name in by_position if name not in ("frame", "self"))
