@@ -18,14 +18,13 @@ from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_ke
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, EvaluationOptions, policies_in
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
-from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.metrics.rates import RATES, RowShare
-from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
+from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.bounds import BoundsName
 
 _SLACK = 1e-6
@@ -248,92 +247,81 @@ def give_sorted(
 _BLOCKS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
 
 
-class Influence(NamedTuple):
-    """The influence D of a positive and of a negative row on a metric of the whole ranking.
+class RowMetric(NamedTuple):
+    """A metric and, if it has a standard error over rows, the influence D of a row on it.
 
-    D is the derivative of the metric by the weight of the row. It is a formula of the block of the row, and of the
-    `value`, the `positives` and the `rows` of its group. The D of all rows sum to 0, and the sum of their squares is
-    about the variance of the metric. The df is one less than the smaller number of the two labels.
+    D is the derivative of the metric by the weight of the row. It is a formula of the label and the block of the row,
+    and of the `value`, the `positives` and the `rows` of its group. The D of all rows sum to 0, and the sum of their
+    squares is about the variance of the metric.
     """
 
-    positive: pl.Expr
-    negative: pl.Expr
+    name: str
+    bounds: BoundsName = "share"
+    """Which bounds a value has that is of one group with independent rows."""
+    influence: pl.Expr | None = None
+    whole: pl.Expr | None = None
+    """Whether a share counts a row; None for a metric of the whole ranking, which has one df less than the rows of the
+    rarer label.
+    """
+    threshold: Threshold | None = None
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
 
 
-def _average_precision() -> Influence:
-    """Return the influence on average precision. A positive that is not retrieved has D = -A / P.
+def _average_precision() -> RowMetric:
+    """Return average precision. A positive that is not retrieved has D = -A / P.
 
     More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
     for a negative changes only the latter.
     """
     lacking = (BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")).fill_null(-1.0)
     # Relative to 1 - A, which for good rankings is as small as the other terms.
-    return Influence((lacking + (1 - pl.col("value"))) / BLOCKS.positives, -pl.col("later_hits") / BLOCKS.positives)
+    of_hit = lacking + (1 - pl.col("value"))
+    influence = pl.when("truth").then(of_hit).otherwise(-pl.col("later_hits")) / BLOCKS.positives
+    return RowMetric("average_precision", influence=influence)
 
 
-def _roc_auc() -> Influence:
-    """Return the influence on ROC AUC. The variance is that of DeLong, DeLong and Clarke-Pearson (1988).
+def _roc_auc() -> RowMetric:
+    """Return ROC AUC. The variance is that of DeLong, DeLong and Clarke-Pearson (1988).
 
     A positive depends on the share of negatives above it, a negative on that of positives below it. Rows that are not
     retrieved are the last block.
     """
-    tp, k, negatives = (
-        BLOCKS.tp.fill_null(BLOCKS.positives),
-        BLOCKS.k.fill_null(BLOCKS.rows),
-        BLOCKS.rows - BLOCKS.positives,
+    tp, k = BLOCKS.tp.fill_null(BLOCKS.positives), BLOCKS.k.fill_null(BLOCKS.rows)
+    negatives, lacks = BLOCKS.rows - BLOCKS.positives, 1 - pl.col("value")
+    of_hit = (lacks - (k - tp - (BLOCKS.size - BLOCKS.hits) / 2) / negatives) / BLOCKS.positives
+    of_miss = (lacks - (1 - (tp - BLOCKS.hits / 2) / BLOCKS.positives)) / negatives
+    return RowMetric("roc_auc", "roc_auc", pl.when("truth").then(of_hit).otherwise(of_miss), by_class=True)
+
+
+def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric:
+    """Return a share of rows. The columns named after thresholds say whether a row reaches the threshold."""
+    is_reached = pl.lit(True) if threshold is None else pl.col(str(threshold))
+    part, whole = (number(pl.col("truth"), is_reached).cast(pl.Float64) for number in (share.part, share.whole))
+    influence = (part - pl.col("value") * whole) / (whole * pl.col("count")).sum().over("group")
+    return RowMetric(name, "f1" if share.harmonic else "proportion", influence, whole > 0, threshold)
+
+
+_OF_RANKING = {metric.name: metric for metric in (_average_precision(), _roc_auc())}
+
+
+def row_metric(name: str) -> RowMetric | None:
+    """Return the metric of this name; None if it has no standard error over rows."""
+    head, cutoff = name.partition("@")[0], metric(name).cutoff
+    share = RATES[head].row_share if head in RATES else None
+    if share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
+        return _share(name, share, cutoff)
+    return _OF_RANKING.get(name)
+
+
+def of_rows(name: str) -> RowMetric:
+    """Return the metric of this name; raise if it has no standard error over rows."""
+    if target := row_metric(name):
+        return target
+    raise ValueError(
+        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence and shares of rows "
+        "at a threshold, such as recall@threshold=0.5, have one; method='bootstrap' gives an interval for every metric"
     )
-    of_hit = (k - tp - (BLOCKS.size - BLOCKS.hits) / 2) / negatives
-    of_miss = 1 - (tp - BLOCKS.hits / 2) / BLOCKS.positives
-    lacks = 1 - pl.col("value")
-    return Influence((lacks - of_hit) / BLOCKS.positives, (lacks - of_miss) / negatives, by_class=True)
-
-
-INFLUENCES: Mapping[str, Influence] = {"average_precision": _average_precision(), "roc_auc": _roc_auc()}
-
-
-class RowMetric(NamedTuple):
-    """A metric with a standard error over rows: a metric of the whole ranking, or a share at a threshold."""
-
-    name: str
-    of_ranking: Influence | None = None
-    row_share: RowShare | None = None
-    threshold: Threshold | None = None
-
-    @property
-    def bounds(self) -> BoundsName:
-        """Return which bounds a value has that is of one group with independent rows."""
-        if self.row_share is not None:
-            return "f1" if self.row_share.harmonic else "proportion"
-        return "roc_auc" if self.name == "roc_auc" else "share"
-
-    @property
-    def by_class(self) -> bool:
-        """Return whether the D of the positives sum to 0, and those of the negatives too."""
-        return self.of_ranking is not None and self.of_ranking.by_class
-
-    def influence(self) -> dict[str, pl.Expr]:
-        """Return `D` of a row, and whether the row tells of the positives and of the negatives that the metric counts.
-
-        A row of the whole of a share tells of both. The columns of `reached` say whether a row reaches the threshold.
-        """
-        truth, share = pl.col("truth"), self.row_share
-        if self.of_ranking is not None:
-            influence = pl.when(truth).then(self.of_ranking.positive).otherwise(self.of_ranking.negative)
-            return {"D": influence, "has_positive": truth, "has_negative": ~truth}
-        assert share is not None
-        reached = pl.lit(True) if self.threshold is None else pl.col(str(self.threshold))
-        part, whole = (number(truth, reached).cast(pl.Float64) for number in (share.part, share.whole))
-        influence = (part - pl.col("value") * whole) / (whole * pl.col("count")).sum().over("group")
-        return {"D": influence, "has_positive": whole > 0, "has_negative": whole > 0}
-
-
-def reached(metrics: Sequence[RowMetric], key: SortKey) -> list[pl.Expr]:
-    """Return whether a row reaches each threshold of the metrics."""
-    cutoffs = dict.fromkeys(target.threshold for target in metrics)
-    reaches = {cutoff: key.score_reaches(code_reached(cutoff.threshold, key)) for cutoff in cutoffs if cutoff}
-    return [is_reached.fill_null(False).alias(str(cutoff)) for cutoff, is_reached in reaches.items()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,9 +349,77 @@ class SampledRows(Generic[Frame]):
         return [*self.keys.values(), "m"]
 
     @cached_property
+    def _values(self) -> pl.DataFrame:
+        """Return the metrics of each group, its `positives` and its `rows`."""
+        plan = plan_for(self.rows, list({target.name: None for target in self.metrics}), self.undefined, totals=True)
+        # Not metrics: a group without values has rows.
+        return collected(finalize(aggregate(self.rows, plan), ["group", "positives", "rows"], plan), "auto")
+
+    def _reached(self) -> list[pl.Expr]:
+        """Return whether a row reaches each threshold of the metrics."""
+        key, cutoffs = self.rows.key, {target.threshold for target in self.metrics if target.threshold}
+        reaches = {str(cutoff): key.score_reaches(code_reached(cutoff.threshold, key)) for cutoff in cutoffs}
+        return [reached.fill_null(False).alias(name) for name, reached in reaches.items()]
+
+    def _steps(self) -> pl.DataFrame:
+        """Return three lines for each step: its positives, its negatives, and the negatives after the step above.
+
+        A line stands for `count` rows.
+        """
+        blocks = collected(blocks_of(self.rows, (*_BLOCKS, "misses", "positives"), steps=True), "auto")
+        hits, misses = pl.col("hits"), pl.col("size") - pl.col("hits")
+        above = pl.col("tp").fill_null(pl.col("positives")) - hits
+        lines = [
+            blocks.with_columns(truth=pl.lit(True), count=hits),
+            blocks.with_columns(truth=pl.lit(False), count=misses),
+            blocks.with_columns(
+                truth=pl.lit(False), count=pl.col("misses") - misses, tp=above, hits=pl.lit(0, pl.Int64)
+            ),
+        ]
+        return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS)
+
+    def _with_influence(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
+        """Return the lines with D, null if the metric has no value, and the label that they tell of.
+
+        The rows of the whole of a share tell of both labels.
+        """
+        assert target.influence is not None
+        values = self._values.select("group", "positives", "rows", value=pl.col(target.name).cast(pl.Float64))
+        influence = pl.when(pl.col("value").is_not_null()).then(target.influence)
+        truth, whole = pl.col("truth"), target.whole
+        has_positive, has_negative = (truth, ~truth) if whole is None else (whole, whole)
+        lines = lines.join(values, on="group", how="left", maintain_order="left")
+        return lines.with_columns(D=influence, has_positive=has_positive, has_negative=has_negative)
+
+    @cached_property
     def groups(self) -> pl.DataFrame:
-        """Return the estimates of the groups of rows: `group`, `m` and `Estimates`."""
-        return estimates_of_groups(self.rows, self.metrics, self.undefined)
+        """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`.
+
+        The variance is the sum of the squared influences of all rows.
+        """
+        count, p, n, value = pl.col("count"), pl.col("positives"), pl.col("rows"), pl.col("value")
+        squares, truth, parts = pl.col("D") ** 2 * count, pl.col("truth"), []
+        sums_of = {"of_positives": squares.filter(truth).sum(), "of_negatives": squares.filter(~truth).sum()}
+        sums_of |= {"whole": count.filter("has_positive").sum(), "hits": count.filter(truth).sum()}
+        cells = counted_rows(self.rows).group_by("group", "truth", *self._reached()).agg(count.sum())
+        steps = self._steps() if any(target.whole is None for target in self.metrics) else cells
+        for m, target in enumerate(self.metrics):
+            groups = self._values.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
+            sums = self._with_influence(steps if target.whole is None else cells, target)
+            sums = sums.group_by("group").agg(**sums_of)
+            part = groups.join(sums, on="group", how="left").with_columns(pl.col(*sums_of).fill_null(0))
+            least_sources, sources, variance = 1, pl.col("whole"), pl.col("of_positives") + pl.col("of_negatives")
+            if target.whole is None:
+                least_sources, sources = 2, pl.min_horizontal(p, n - p)
+                # Positives that only the totals know are not retrieved.
+                variance = (variance + (p - pl.col("hits")) * (value / p) ** 2) * sources / (sources - 1)
+            if target.by_class:
+                variance = pl.col("of_positives") * p / (p - 1) + pl.col("of_negatives") * (n - p) / (n - p - 1)
+            error = pl.when((sources >= least_sources) & value.is_not_null()).then(variance.sqrt())
+            numbers = {"df": sources - 1, "sources": sources, "units": n, "positives": p}
+            whole_numbers = [number.cast(pl.Int64).alias(name) for name, number in numbers.items()]
+            parts.append(part.select("group", "value", error.alias("error"), *whole_numbers, m=pl.lit(m, pl.Int32)))
+        return pl.concat(parts)
 
     def restored(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the keys in place of `group`."""
@@ -395,22 +451,18 @@ class SampledRows(Generic[Frame]):
         `has_positive` and `has_negative`: whether the cluster has a row of each label; for a share, of the whole.
         `alone`: whether it is the only cluster of a group.
         """
-        rows, table, parts = self.rows, counted_rows(self.rows), []
-        if any(target.of_ranking for target in self.metrics):
+        table, parts = counted_rows(self.rows).with_columns(self._reached()), []
+        if any(target.whole is None for target in self.metrics):
             # Only a block of dropped rows weighs nothing.
-            blocks = collected(blocks_of(rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
-            block = rows.key.block_of_row().alias("block")
+            blocks = collected(blocks_of(self.rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
+            block = self.rows.key.block_of_row().alias("block")
             blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
             table = table.with_columns(block).join(blocks, on="block", how="left")
-        table = table.with_columns(reached(self.metrics, rows.key))
         sums_of = {name: pl.col(name).any() for name in ("has_positive", "has_negative")}
         sums_of["D"] = pl.when(pl.col("D").count() > 0).then(pl.col("D").sum())
         for m, target in enumerate(self.metrics):
-            of_groups = self.groups.filter(m=m).select("group", "value", "positives", rows="units")
-            lines = table.join(of_groups, on="group", how="left").with_columns(**target.influence())
-            influence = pl.when(pl.col("value").is_not_null()).then(pl.col("D"))
-            sums = lines.select("group", "cluster", "has_positive", "has_negative", D=influence)
-            if not rows.request.each_row:
+            sums = self._with_influence(table, target).select("group", "cluster", *sums_of)
+            if not self.rows.request.each_row:
                 sums = sums.group_by("group", "cluster").agg(**sums_of)
             alone = (pl.len().over("group") == 1) & pl.col("D").is_not_null()
             parts.append(sums.with_columns(alone=alone, m=pl.lit(m, pl.Int32)))
@@ -463,75 +515,7 @@ def sampled_rows(
     return SampledRows(rows, output, metrics, what.undefined, keys, averaged, clustered)
 
 
-def row_metric(name: str) -> RowMetric | None:
-    """Return the metric of this name; None if it has no standard error over rows."""
-    head, cutoff = name.partition("@")[0], metric(name).cutoff
-    row_share = RATES[head].row_share if head in RATES else None
-    if row_share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
-        return RowMetric(name, None, row_share, cutoff)
-    return RowMetric(name, INFLUENCES[name]) if name in INFLUENCES else None
-
-
-def of_rows(name: str) -> RowMetric:
-    """Return the metric of this name; raise if it has no standard error over rows."""
-    if target := row_metric(name):
-        return target
-    raise ValueError(
-        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence and shares of rows "
-        "at a threshold, such as recall@threshold=0.5, have one; method='bootstrap' gives an interval for every metric"
-    )
-
-
-def estimates_of_groups(rows: Rows, metrics: Sequence[RowMetric], undefined: float | None) -> pl.DataFrame:
-    """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`.
-
-    The variance is the sum of the squared influences of all rows. A line stands for `count` rows that have the same
-    influence: of a ranking those of a step, and of a share those with one label on one side of the threshold.
-    """
-    plan = plan_for(rows, list(dict.fromkeys(target.name for target in metrics)), undefined, totals=True)
-    ranked = sorted_rows(rows) if any(target.of_ranking for target in metrics) else None
-    # Not metrics: a group without values has rows.
-    table = collected(finalize(aggregate(rows, plan, ranked), ["group", "positives", "rows"], plan), "auto")
-    steps = None if ranked is None else _steps(rows, ranked)
-    cells = counted_rows(rows).group_by("group", "truth", *reached(metrics, rows.key)).agg(pl.col("count").sum())
-    squares, p, n = pl.col("D") ** 2 * pl.col("count"), pl.col("positives"), pl.col("rows")
-    of_label = {"of_positives": squares.filter("truth").sum(), "of_negatives": squares.filter(~pl.col("truth")).sum()}
-    sums_of = {"whole": pl.col("count").filter("has_positive").sum(), "hits": pl.col("count").filter("truth").sum()}
-    parts = []
-    for m, target in enumerate(metrics):
-        value, groups = pl.col("value"), table.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
-        lines = cells if steps is None or target.row_share else steps
-        lines = lines.join(groups, on="group", how="left").with_columns(**target.influence())
-        sums = lines.group_by("group").agg(**sums_of, **of_label)
-        part = groups.join(sums, on="group", how="left").with_columns(pl.col(*sums_of, *of_label).fill_null(0))
-        least_sources, sources, variance = 1, pl.col("whole"), pl.col("of_positives") + pl.col("of_negatives")
-        if target.of_ranking is not None:
-            least_sources, sources = 2, pl.min_horizontal(p, n - p)
-            # Positives that only the totals know are not retrieved.
-            variance = (variance + (p - pl.col("hits")) * (value / p) ** 2) * sources / (sources - 1)
-        if target.by_class:
-            variance = pl.col("of_positives") * p / (p - 1) + pl.col("of_negatives") * (n - p) / (n - p - 1)
-        error = pl.when((sources >= least_sources) & value.is_not_null()).then(variance.sqrt())
-        numbers = {"df": sources - 1, "sources": sources, "units": n, "positives": p}
-        whole_numbers = [number.cast(pl.Int64).alias(name) for name, number in numbers.items()]
-        parts.append(part.select("group", "value", error.alias("error"), *whole_numbers, m=pl.lit(m, pl.Int32)))
-    return pl.concat(parts)
-
-
 def counted_rows(rows: Rows) -> pl.DataFrame:
     """Return the rows that count, with `count`."""
     table = collected(rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame, "auto")
     return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))
-
-
-def _steps(rows: Rows, ranked: PackedRows) -> pl.DataFrame:
-    """Return three lines for each step: its positives, its negatives, and the negatives after the step above."""
-    blocks = collected(blocks_of(rows, (*_BLOCKS, "misses", "positives"), steps=True, ranked=ranked), "auto")
-    hits, misses = pl.col("hits"), pl.col("size") - pl.col("hits")
-    above = pl.col("tp").fill_null(pl.col("positives")) - hits
-    lines = [
-        blocks.with_columns(truth=pl.lit(True), count=hits),
-        blocks.with_columns(truth=pl.lit(False), count=misses),
-        blocks.with_columns(truth=pl.lit(False), count=pl.col("misses") - misses, hits=pl.lit(0, pl.Int64), tp=above),
-    ]
-    return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS)
