@@ -16,7 +16,7 @@ from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.samples import give_sorted, keys_left, means_over, refuse_engine
+from frame_pr.statistics.samples import give_sorted, keys_left, means_over
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001
@@ -109,13 +109,10 @@ def average_curve(
     └────────┴───────────┴───────────┴──────┴────────┘
     """
     scipy_special()
-    points, interpolated = check_whole("points", points, 2), check_flag("interpolated", interpolated)
+    points, interpolated = check_whole("points", points, 2, MOST_LEVELS), check_flag("interpolated", interpolated)
     confidence = validate_confidence(confidence)
-    if points > MOST_LEVELS:
-        raise ValueError(f"points: {points} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
     if not has_keys(by):
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
-    refuse_engine(frame)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request.used_as(Use(ranks=True), ["positives"]), all_groups=True)
     keys = list(output.keys[len(output.keys) - bool(output.systems) :])

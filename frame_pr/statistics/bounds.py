@@ -67,6 +67,15 @@ def t_quantile(alpha: float | Array, df: Array) -> Array:
     return quantile
 
 
+def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple[Array, Array]:
+    """Return ends close to where a condition, which holds from `low` on, becomes false before `high`."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low, high
+
+
 def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Array, Array, Array]:
     """Return the bounds `d -+ t e` and the p-value of Student's t.
 
@@ -143,14 +152,13 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 def _score_bound(value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array) -> Array:
     """Solve for the lower score bound by bisection."""
     error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
-    low, high = value * 0, value
-    for _ in range(_HALVINGS):
-        theta = (low + high) / 2
+
+    def is_too_far(theta: Array) -> Any:
         variance = theta * theta * (1 - theta) / (1 + theta) / positives
         variance += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
-        too_far = (value - theta) > quantile * np.sqrt(weight * error * error + (1 - weight) * variance)
-        low, high = np.where(too_far, theta, low), np.where(too_far, high, theta)
-    return low
+        return (value - theta) > quantile * np.sqrt(weight * error * error + (1 - weight) * variance)
+
+    return bisected(is_too_far, value * 0, value)[0]
 
 
 BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {

@@ -8,14 +8,14 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_flag, public
 from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.statistics import significance_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
-from frame_pr.statistics.intervals import validate_confidence
+from frame_pr.statistics.intervals import validate_confidence, validate_draws
 from frame_pr.statistics.samples import (
     Evaluation,
     Sample,
@@ -31,6 +31,12 @@ _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
     "them apart to 'system', or name the groups to compare, between=..."
 )
+
+_TESTS = {
+    "t": "tests any difference",
+    "permutation": "flips the signs of differences of paired groups, such as queries",
+    "delong": "compares roc_auc of several scores of independent rows",
+}
 
 
 class CompareOptions(EvaluationOptions, total=False):
@@ -283,16 +289,13 @@ class _Call(Evaluation):
 
 def _validated(call: _Call) -> _Call:
     """Validate how systems are compared, and fill in the defaults of options."""
-    options = call.options
-    check_choice("test", call.test, ("t", "permutation", "delong"))
-    resamples, seed = options.get("resamples"), options.get("seed")
-    for name, value in (("resamples", resamples), ("seed", seed)):
-        if value is not None and call.test != "permutation":
-            raise ValueError(f"{name}= is about random draws, and test={call.test!r} has none: leave it out")
+    options, test = call.options, check_choice("test", call.test, tuple(_TESTS))
+    without = "" if test == "permutation" else f"test={test!r}"
+    resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
     defaults: CompareOptions = {
         "correction": check_choice("correction", options.get("correction", "holm"), ("holm", "bh", None)),
-        "resamples": check_whole("resamples", 10_000 if resamples is None else resamples, least=1, most=1_000_000),
-        "seed": check_whole("seed", seed or 0, least=0),
+        "resamples": resamples,
+        "seed": seed,
         "details": check_flag("details", options.get("details", False)),
     }
     return replace(call, confidence=validate_confidence(call.confidence), options=options | defaults)
@@ -300,24 +303,19 @@ def _validated(call: _Call) -> _Call:
 
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments choose."""
-    is_normal = call.test == "delong"
-    sampled = call.options.get("sampled")
-    if is_normal and (call.truth is None or sampled == "groups" or call.cluster is not None):
-        raise ValueError(
-            "test='delong' assumes independent rows of one test set: give truth and a list of scores, without sampled= "
-            "and cluster="
-        )
-    if call.between is not None:
-        call = _validate_between(frame, call)
-    means = call.mean_over is not None if call.between is not None else has_keys(call.by) and not is_normal
-    unit = sampling_unit(frame, call, sampled, means=means)
+    paired, sampled, is_normal = call.between is None, call.options.get("sampled"), call.test == "delong"
+    call = call if paired else _with_key(frame, call)
+    means = has_keys(call.by) and not (is_normal and sampled is None) if paired else call.mean_over is not None
+    unit = sampling_unit(call, sampled, means=means)
+    is_of_rows = unit == "rows" and call.cluster is None and {*call.named.values()} == {"roc_auc"}
+    fits = {"t": True, "permutation": paired and unit == "groups", "delong": paired and is_of_rows}
+    if not fits[call.test]:
+        raise ValueError(f"test={call.test!r} {_TESTS[call.test]}: use test='t'")
     return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
 
 
-def _validate_between(frame: Any, call: _Call) -> _Call:
-    """Check the arguments of a comparison of groups, and make the column of the groups a key."""
-    if call.test != "t":
-        raise ValueError(f"test={call.test!r} is for pairs, and groups of between= have different rows: use test='t'")
+def _with_key(frame: Any, call: _Call) -> _Call:
+    """Return the call with the column of the compared groups as a key."""
     column = column_name("between", call.between)
     kind_of(frame).refuse_missing([column], "between")
     keys = [] if call.by is None else listed("by", call.by)
@@ -349,18 +347,14 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
 def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
     paired, alpha = call.between is None, 1 - call.confidence
-    if paired:
-        for name, is_set in (("mean_over", call.mean_over is not None), ("test", call.test == "permutation")):
-            if is_set:
-                raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
+    if paired and call.mean_over is not None:
+        raise ValueError("mean_over= is about groups that were drawn: with sampled='rows' leave it out")
     # Without clusters each row is its own cluster, so that its two D meet.
     rows = sampled_rows(frame, call, each_row=paired and call.cluster is None)
     if paired and not rows.output.systems:
         raise ValueError(_TWO_SCORES)
     estimates = rows.restored(rows.groups) if paired else rows.estimates()
     if call.test == "delong":
-        if other := next((metric.name for metric in rows.metrics if not metric.by_class), None):
-            raise ValueError(f"test='delong' compares roc_auc, and not {other}: use test='t'")
         estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
     pairs = _pairs(estimates, rows, call)
     influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
@@ -422,18 +416,15 @@ def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call)
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
     """Return the rows of several frames as one frame, with the names of the frames in a column `system`."""
     for name, frame in frames.items():
-        if not isinstance(name, str):
-            raise TypeError(f"frame: a dict of frames has names; got the name {shown(name)}")
         if "system" in kind_of(frame).columns:
             raise ValueError(f"frame {shown(name)} has a column 'system' already: rename it before the call")
     kinds = {type(frame) for frame in frames.values()}
-    if len(frames) < 2 or len(kinds) > 1:
-        raise TypeError("a dict of frames takes two frames or more, all of one kind")
-    if issubclass(kind := kinds.pop(), (pl.DataFrame, pl.LazyFrame)):
-        parts = [frame.with_columns(system=pl.lit(name)) for name, frame in frames.items()]
-        return pl.concat(parts, how="diagonal_relaxed")
-    if not hasattr(kind, "assign"):
-        raise TypeError(f"a dict of frames takes polars or pandas frames; got {kind.__name__}")
-    import pandas as pd
+    if len(kinds) == 1 < len(frames) and {type(name) for name in frames} == {str}:
+        if kinds <= {pl.DataFrame, pl.LazyFrame}:
+            parts = [frame.with_columns(system=pl.lit(name)) for name, frame in frames.items()]
+            return pl.concat(parts, how="diagonal_relaxed")
+        if hasattr(kinds.pop(), "assign"):
+            import pandas as pd
 
-    return pd.concat([frame.assign(system=name) for name, frame in frames.items()], ignore_index=True)
+            return pd.concat([frame.assign(system=name) for name, frame in frames.items()], ignore_index=True)
+    raise TypeError("frame: a dict has two polars or pandas frames or more, all of one kind, by their names")

@@ -181,11 +181,17 @@ def intervals(
     scipy_special()
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
-    draws = _validate_draws(method, options, cluster)
+    is_closed, stratified = check_choice("method", method, METHODS) == "closed form", options.get("stratified", False)
+    draws = Draws(
+        *validate_draws(options, "repeats", 1_000, 100, "a closed form" if is_closed else ""),
+        check_flag("stratified", stratified),
+    )
+    if draws.stratified and cluster is not None:
+        raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
     by = by if truth is None else keys_of_means(by, mean_over)
     what = Evaluation(metrics, truth, score, by, cluster, mean_over, options)
-    unit = sampling_unit(frame, what, options.get("sampled"), means=mean_over is not None)
-    if unit == "groups" and draws is not None:
+    unit = sampling_unit(what, options.get("sampled"), means=mean_over is not None)
+    if unit == "groups" and not is_closed:
         raise ValueError(
             "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
             "leave method= out, or say sampled='rows'"
@@ -197,8 +203,8 @@ def intervals(
         if truth is None:
             validate_shares(source, labels)
     else:
-        source = sampled_rows(frame, what, draws_again=draws is not None)
-    if isinstance(source, SampledRows) and draws is not None:
+        source = sampled_rows(frame, what, draws_again=not is_closed)
+    if isinstance(source, SampledRows) and not is_closed:
         table = intervals_of_draws(source, draws, confidence)
     else:
         table = with_bounds(source.estimates(), source.bounds, confidence)
@@ -207,23 +213,14 @@ def intervals(
     return give_sorted(table, source.keys, source.output, ["m"], columns)
 
 
-def _validate_draws(method: Any, options: IntervalOptions, cluster: Column | None) -> Draws | None:
-    """Return how rows are drawn; None for intervals in closed form."""
-    repeats, seed = options.get("repeats"), options.get("seed")
-    stratified = check_flag("stratified", options.get("stratified", False))
-    if check_choice("method", method, METHODS) == "closed form":
-        for name, is_set in {
-            "repeats": repeats is not None,
-            "seed": seed is not None,
-            "stratified": stratified,
-        }.items():
-            if is_set:
-                raise ValueError(f"{name}: a closed form has no random numbers; say method='bootstrap'")
-        return None
-    if stratified and cluster is not None:
-        raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
-    repeats = check_whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000)
-    return Draws(repeats, check_whole("seed", 0 if seed is None else seed, least=0), stratified)
+def validate_draws(options: Mapping[str, Any], count: str, default: int, least: int, without: str) -> tuple[int, int]:
+    """Return the validated number and seed of random draws. `without`: the method, if it has no draws."""
+    for name in (count, "seed", "stratified"):
+        if without and options.get(name) is not None and options[name] is not False:
+            raise ValueError(f"{name}= is about random draws, and {without} has none: leave it out")
+    number, seed = (default if options.get(count) is None else options[count]), options.get("seed")
+    number = check_whole(count, number, least=least, most=1_000_000)
+    return number, check_whole("seed", 0 if seed is None else seed, least=0)
 
 
 def validate_confidence(confidence: Any) -> float:

@@ -155,6 +155,9 @@ def report(
 _P_VALUES = ("p_value", "p_adjusted")
 """Columns in which a number that rounds to 0 is written as smaller than the last digit."""
 _MOST_DECIMALS = 15
+_BOUNDS = ("low", "high")
+_BOUNDED = ("value", "difference", "precision")
+"""The columns that have bounds, of intervals, comparisons and averaged curves."""
 
 
 @public()
@@ -166,8 +169,8 @@ def format_table(
 ) -> str:
     """Write any result as a table in Markdown, for an issue, a paper or a page.
 
-    Bounds are in the cell of their value: the columns `low_X` and `high_X` join `X` or `mean_X`, and `low` and `high`
-    join `value` or `difference`, as `0.54 [0.44, 0.65]`. For HTML and LaTeX, see great_tables or the Styler of pandas.
+    The bounds `low` and `high` are in the cell of their `value`, `difference` or `precision`, as `0.54 [0.44, 0.65]`.
+    For HTML and LaTeX, see great_tables or the Styler of pandas.
 
     Parameters
     ----------
@@ -220,11 +223,12 @@ def format_table(
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
-    bounds, signs = _bounds_in(table.columns), _signs(table, best)
-    inside = {bound for pair in bounds.values() for bound in pair}
-    if not bounds.keys().isdisjoint(("value", "difference")):
-        inside.add("level")  # The same in all rows of intervals: the caption of a table names it.
-    names = [name for name in table.columns if name not in inside]
+    signs, bounded = (
+        _signs(table, best),
+        next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*table.columns}), None),
+    )
+    # The level is the same in all rows of intervals: the caption of a table names it.
+    names = [name for name in table.columns if bounded is None or name not in (*_BOUNDS, "level")]
     cells = {}
     for name in names:
         dtype = table.schema[name]
@@ -236,8 +240,8 @@ def format_table(
         if name in signs:
             is_best = _is_best(number, name, signs[name], table.columns)
             cell = pl.when(is_best).then(pl.format("**{}**", number)).otherwise(number)
-        if name in bounds:
-            low, high = (_number(bound, table.schema[bound], places) for bound in bounds[name])
+        if name == bounded:
+            low, high = (_number(bound, table.schema[bound], places) for bound in _BOUNDS)
             cell = pl.coalesce(pl.format("{} [{}, {}]", cell, low, high), cell)
         cells[name] = cell
     texts = table.select(cell.fill_null("-").alias(name) for name, cell in cells.items())
@@ -256,13 +260,6 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
         least = 10.0**-decimals
         text = pl.when((value > 0) & (value < least / 2)).then(pl.lit(f"<{least:.{decimals}f}")).otherwise(text)
     return text
-
-
-def _bounds_in(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the columns that have bounds, with the names of their bounds."""
-    bounded = {name: (f"low_{base}", f"high_{base}") for name in columns for base in (name, name.removeprefix("mean_"))}
-    bounded |= dict.fromkeys(("value", "difference"), ("low", "high"))
-    return {name: pair for name, pair in bounded.items() if {name, *pair} <= {*columns}}
 
 
 _SIGNS = {"largest": -1.0, "smallest": 1.0, "none": 0.0}

@@ -12,7 +12,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, filling, names_of, refuse_options
 from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clash, refuse_several
-from frame_pr.frames.kinds import Frame, backend_class, collected, kind_of
+from frame_pr.frames.kinds import Frame, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys
 from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, EvaluationOptions, policies_in
@@ -108,21 +108,11 @@ def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], what: Evaluati
     return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
 
 
-def refuse_engine(frame: Any) -> None:
-    """Raise for a frame of a distributed engine: statistics need a frame in memory."""
-    if backend := backend_class(frame):
-        raise TypeError(
-            f"statistics of a {backend.name} start from the metrics of its groups: evaluate(metrics, truth, score, "
-            "by=...), then this function on the result, as a polars or pandas frame, without truth and score"
-        )
-
-
-def sampling_unit(frame: Any, what: Evaluation, sampled: Any, *, means: bool) -> str:
+def sampling_unit(what: Evaluation, sampled: Any, *, means: bool) -> str:
     """Return the sampling unit, "groups" or "rows".
 
     `means`: whether a call with rows is about means over groups, as one with a frame of metrics is.
     """
-    refuse_engine(frame)
     has_values = what.truth is None
     if has_values != (what.score is None):
         present, missing = ("score", "truth") if has_values else ("truth", "score")
