@@ -91,7 +91,13 @@ FUNCTIONS = {
 
 def load(name: str) -> Any:
     """Import a public function."""
-    return getattr(import_module(f"frame_pr.{FUNCTIONS[name]}"), name)
+    module = f"frame_pr.{FUNCTIONS[name]}"
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":  # Modules of statistics and plots import it, which scipy and matplotlib need.
+            raise
+        raise ImportError(import_module(module.rpartition(".")[0]).NEEDS) from error
 
 
 if TYPE_CHECKING:

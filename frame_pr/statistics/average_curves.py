@@ -115,12 +115,9 @@ def average_curve(
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request.used_as(Use(ranks=True), ["positives"]), all_groups=True)
-    keys = list(output.keys[len(output.keys) - bool(output.systems) :])
-    if mean_over is not None:
-        keys = keys_left(output.keys, mean_over)
     blocks = curve_table(rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True)
     heights = output.restored(heights_of(blocks, points, interpolated=interpolated).with_columns(m=0))
-    height, names = pl.col("value"), {key: output.key_columns[key] for key in keys}
+    height, names = pl.col("value"), {key: output.key_columns[key] for key in keys_left(output.keys, mean_over)}
     quartiles = {f"{side}_quartile": height.quantile(q, "linear") for side, q in {"lower": 0.25, "upper": 0.75}.items()}
     table = means_over(collected(heights, "auto"), [*names.values(), "level", "m"], 1, **quartiles)
     recall = pl.col("level") / (points - 1)
@@ -136,8 +133,7 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     """
     last, level, positives = points - 1, pl.col("level"), pl.col("positives")
     # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the float 0.3.
-    whole_numbers = table.collect_schema()["tp"].is_integer()
-    table = table.with_columns(pl.col("tp", "positives").cast(pl.Int128 if whole_numbers else pl.Float64))
+    table = table.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     # In units in which a level is as wide as the number of positives, so that widths are integers.
     area = pl.col("precision") * (pl.col("hits").cast(pl.Float64) * last)
     steps = table.filter("retrieved", pl.col("recall_step") > 0)
@@ -146,8 +142,8 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     groups = table.filter(positives > 0).group_by("group").agg(positives.first(), whole_area=whole_area).sort("group")
     levels = pl.LazyFrame({"level": range(points)}, schema={"level": pl.Int64})
     grid = groups.join(levels, how="cross", maintain_order="left_right")
-    # Sums of floats may miss a level by their rounding errors.
-    target = level * positives if whole_numbers else level * positives * (1 - 1e-12)
+    # Sums of float weights may miss a level by their rounding errors.
+    target = level * positives * (1 - 1e-12)
     steps = steps.select("group", "end", "area", "precision", "interpolated_precision")
     # The step that reaches the level.
     grid = grid.with_columns(target=target).join_asof(
@@ -155,7 +151,7 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     )
     if interpolated:
         return grid.select("group", "level", value=pl.col("interpolated_precision").fill_null(0.0))
-    behind = (pl.col("end") - level * positives).cast(pl.Float64)
+    behind = pl.col("end") - level * positives
     reached = (pl.col("area") - pl.col("precision") * behind).fill_null(pl.col("whole_area"))
-    height = (reached - reached.shift(1)) / positives.cast(pl.Float64)
+    height = (reached - reached.shift(1)) / positives
     return grid.select("group", "level", value=height.clip(0.0, 1.0)).filter(level > 0)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from frame_pr.statistics import NEEDS_SCIPY
+from frame_pr.statistics import NEEDS
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Bounds: TypeAlias = tuple[Array, Array]
@@ -28,7 +28,7 @@ def scipy_special() -> Any:
     try:
         from scipy import special  # Takes 0.1 s, which other calls do not need.
     except ImportError:
-        raise ImportError(NEEDS_SCIPY) from None
+        raise ImportError(NEEDS) from None
     return special
 
 
@@ -74,19 +74,6 @@ def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple
         below = is_below(middle)
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return low, high
-
-
-def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Array, Array, Array]:
-    """Return the bounds `d -+ t e` and the p-value of Student's t.
-
-    Without an error, a difference of 0 has p = 1, and any other difference has neither bounds nor a p-value.
-    """
-    exact = (difference == 0) & (error == 0)
-    error = np.where(error > 0, error, np.nan)
-    reach = np.where(exact, 0.0, t_quantile(alpha, df) * error)
-    # Infinite degrees of freedom give the normal distribution.
-    p = 2 * scipy_special().stdtr(df, -abs(difference / error))
-    return difference - reach, difference + reach, np.where(exact, 1.0, p)
 
 
 def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:

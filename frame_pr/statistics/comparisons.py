@@ -20,7 +20,6 @@ from frame_pr.statistics.samples import (
     Evaluation,
     Sample,
     give_sorted,
-    keys_left,
     sampled_rows,
     sampling_unit,
     unit_values_of,
@@ -278,7 +277,7 @@ class _Call(Evaluation):
         if self.group not in keys:
             raise ValueError(_TWO_SCORES)
         keys = [key for key in keys if key != self.group]
-        left = keys_left(keys, True if self.mean_over is None else self.mean_over)
+        left = super().keys_left(keys)
         if len(left) == len(keys):
             raise ValueError(
                 f"by: each value of {shown(self.group)} has one unit only; name the units that were drawn, such as "
@@ -335,9 +334,9 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
         significance_tests.warn_of_pairs(values, call.group)
         table = significance_tests.compare_means(source.estimates(), pairs, alpha)
         return _result(table, pairs, source, call)
-    significance_tests.validate_shared(values, pairs)
     values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
     differences = significance_tests.differences_of_units(values, pairs)
+    significance_tests.validate_shared(differences, pairs.names)
     table = significance_tests.compare_units(differences, pairs.on, alpha)
     if call.test == "permutation":
         table = significance_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)

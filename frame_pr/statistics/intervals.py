@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, public
 from frame_pr.frames.kinds import Frame, lazily
-from frame_pr.frames.messages import shown, warn
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
@@ -227,12 +227,7 @@ def validate_confidence(confidence: Any) -> float:
     """Validate a confidence level, as a share."""
     value = float(check_real("confidence", confidence))
     # Half of the rest to 1 must have a quantile.
-    if not (0 < value < 1 and 0.5 < (1 + value) / 2 < 1):
-        percent = f"write {value / 100:g}" if 50 <= value < 100 else "such as 0.95"
-        raise ValueError(f"confidence must lie strictly between 0 and 1; got {shown(confidence)}: {percent}")
-    if value < 0.5:
-        warn(
-            f"confidence: {value:g} gives intervals that miss the value more often than not; write "
-            f"confidence={1 - value:g} for a {100 * (1 - value):g} % interval"
-        )
+    if not 0.5 <= value < (1 + value) / 2 < 1:
+        meant = value / 100 if 50 <= value < 100 else 1 - value if 0 < value < 0.5 else 0.95
+        raise ValueError(f"confidence must be at least 0.5 and below 1; got {shown(confidence)}: write {meant:g}")
     return value

@@ -58,8 +58,8 @@ class Evaluation:
         return filling("undefined", self.options.get("undefined"))
 
     def keys_left(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys that are not averaged over; none without `mean_over`."""
-        return [] if self.mean_over is None else keys_left(keys, self.mean_over)
+        """Return the keys that are not averaged over."""
+        return keys_left(keys, self.mean_over)
 
     def request(self, *, averages: bool = False) -> Request:
         """Return the request of rows."""
@@ -115,9 +115,7 @@ def sampling_unit(what: Evaluation, sampled: Any, *, means: bool) -> str:
     """
     has_values = what.truth is None
     if has_values != (what.score is None):
-        present, missing = ("score", "truth") if has_values else ("truth", "score")
-        sentence = "rows need both, and a frame of metrics neither; the metrics come first"
-        raise TypeError(f"{present} without {missing}: {sentence}")
+        raise TypeError("truth and score: rows need both, and a frame of metrics neither; the metrics come first")
     means = means or has_values
     default = "groups" if means and what.cluster is None else "rows"
     unit: str = check_choice("sampled", sampled, ("groups", "rows", None)) or default
@@ -126,9 +124,7 @@ def sampling_unit(what: Evaluation, sampled: Any, *, means: bool) -> str:
     if unit == "groups" and not means:
         raise ValueError("sampled='groups' needs mean_over=, or by= of compare: the keys of the groups that were drawn")
     if unit == "rows" and has_values:
-        raise ValueError(
-            "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
-        )
+        raise ValueError("cluster= and sampled='rows' are about rows, and a frame of metrics has groups only")
     return unit
 
 
@@ -141,10 +137,7 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
     kind, keys, named = kind_of(frame), column_names("by", what.by), what.named
     if system and "system" not in kind.columns:
-        raise ValueError(
-            "compare: the frame has no column 'system', and a frame of metrics needs one that names the systems: "
-            "rename yours. For scored rows give truth and a list of scores"
-        )
+        raise ValueError("compare: a frame of metrics has a column 'system' that names the systems; rename yours")
     names = list(dict.fromkeys(named.values()))
     keys += ["system"] if system and "system" not in keys else []
     kind.refuse_missing(keys, "by")
@@ -186,10 +179,9 @@ def validate_shares(unit_values: UnitValues[Any], metrics: Sequence[str]) -> Non
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
-    """Return the keys that are not averaged over."""
-    means = means_for(mean_over, "mean")
-    if means is None:
-        return list(keys)
+    """Return the keys that are not averaged over: without `mean_over` only `system`."""
+    means = means_for(True if mean_over is None else mean_over, "mean")
+    assert means is not None
     refuse_no_keys("mean_over", means.over or (), keys)
     return means.left(keys)
 

@@ -109,10 +109,17 @@ def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
 
 
 def with_t_test(table: pl.DataFrame, alpha: float) -> pl.DataFrame:
-    """Return the table with `low`, `high` and `p_value`, from `difference`, `standard_error` and `df`."""
+    """Return the table with the bounds `difference -+ t standard_error` and the p-value of Student's t.
+
+    Without an error, a difference of 0 has p = 1, and any other difference has neither bounds nor a p-value.
+    """
     difference, error, df = (array_of(table, name) for name in ("difference", "standard_error", "df"))
-    low, high, p = bounds.t_test(difference, error, df, alpha)
-    return table.with_columns(columns_of(low=low, high=high, p_value=p))
+    exact = (difference == 0) & (error == 0)
+    error = np.where(error > 0, error, np.nan)
+    reach = np.where(exact, 0.0, bounds.t_quantile(alpha, df) * error)
+    # Infinite degrees of freedom give the normal distribution.
+    p = np.where(exact, 1.0, 2 * bounds.scipy_special().stdtr(df, -abs(difference / error)))
+    return table.with_columns(columns_of(low=difference - reach, high=difference + reach, p_value=p))
 
 
 def adjusted(p_values: Array, correction: str) -> Array:
@@ -132,20 +139,6 @@ def adjusted(p_values: Array, correction: str) -> Array:
 # paired units ---------------------------------------------------------------------------------------------------------
 
 
-def validate_shared(values: pl.DataFrame, pairs: Pairs) -> None:
-    """Raise if two systems of a pair share no unit; warn if they share few. `values`: `place` and the unit, `row`."""
-    place, row = values["place"].to_numpy(), values["row"].to_numpy()
-    present = np.zeros((len(pairs.names), row.max(initial=0) + 1), dtype=bool)
-    present[place, row] = True
-    for a, b in pairs.table.select("a", "b").unique().sort("a", "b").iter_rows():
-        number, of_a, of_b = (present[a] & present[b]).sum(), present[a].sum(), present[b].sum()
-        share = f"systems {shown(pairs.names[a])} and {shown(pairs.names[b])} share"
-        if not number and len(row):
-            raise ValueError(f"{share} none of their groups: {UNPAIRED}")
-        if number < min(of_a, of_b) / 2:
-            warn(f"{share} {number} of their {of_a} and {of_b} groups, and only these are compared: {UNPAIRED}")
-
-
 def differences_of_units(values: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
     """Return a row per test and unit: the difference `d`, null unless both systems have a value, and its `noise`.
 
@@ -156,6 +149,19 @@ def differences_of_units(values: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
     x, y, noise = pl.col("base value"), pl.col("value"), pl.col("noise")
     both = both.with_columns(noise=TIE * pl.max_horizontal(x.abs(), y.abs()).max().over(test))
     return both.with_columns(d=pl.when((y - x).abs() < noise).then(0.0).otherwise(y - x))
+
+
+def validate_shared(both: pl.DataFrame, names: pl.Series) -> None:
+    """Raise if two systems of a pair share no unit; warn if they share few. `both`: the differences of units."""
+    has_base, has_system = pl.col("base row").is_not_null(), pl.col("row").is_not_null()
+    sums = {"shared": (has_base & has_system).sum(), "of_a": has_base.sum(), "of_b": has_system.sum()}
+    counts = both.filter(pl.col("m") == pl.col("m").first()).group_by("a", "b").agg(**sums).sort("a", "b")
+    for a, b, shared, of_a, of_b in counts.iter_rows():
+        share = f"systems {shown(names[a])} and {shown(names[b])} share"
+        if not shared:
+            raise ValueError(f"{share} none of their groups: {UNPAIRED}")
+        if shared < min(of_a, of_b) / 2:
+            warn(f"{share} {shared} of their {of_a} and {of_b} groups, and only these are compared: {UNPAIRED}")
 
 
 def compare_units(both: pl.DataFrame, on: list[str], alpha: float) -> pl.DataFrame:
