@@ -52,10 +52,10 @@ else:
     )
     classes, judgments, lists = _modules("tables", "classes judgments lists")
 
-_MOST_PARTITIONS = 10_000  # Parts; each of them takes a file and about 20 ms.
-_LEAST_BUDGET = (
-    2**20
-)  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
+_MOST_PARTITIONS = 10_000
+"""The most parts. Each of them takes a file and about 20 ms."""
+_LEAST_BUDGET = 2**20
+"""Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows."""
 P = ParamSpec("P")
 Result = TypeVar("Result")
 

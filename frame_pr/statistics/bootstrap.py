@@ -88,8 +88,7 @@ def replicates_of(
     The rows are sorted once. A replicate is a count for each of them, and its groups are further groups of one frame.
     """
     if data.is_empty():
-        schema = {"replicate": pl.Int64(), "kept": pl.Int64(), **dict.fromkeys(names, pl.Float64())}
-        return pl.DataFrame(schema=schema)
+        return pl.DataFrame(schema={"replicate": pl.Int64, "kept": pl.Int64, **dict.fromkeys(names, pl.Float64)})
     apart = [name for name in ("weight", "gain", "judged", "cluster") if name in data.columns]
     distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
     cells = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum()).sort("key", *apart).collect()
@@ -108,9 +107,8 @@ def replicates_of(
         counts = np.concatenate([of_units[unit_of_cell] for of_units in drawn])
         counts = counts * np.tile(cells["count"].to_numpy(), len(drawn)) if "cluster" in apart else counts
         key = ranked.key.in_later_group(pl.col("later")) if at_once > 1 else pl.col("key")
-        table = _drawn(numbers, counts, groups).select(
-            key, pl.exclude("key", "count", "later") * pl.col("count"), "count"
-        )
+        number = pl.exclude("key", "count", "later") * pl.col("count")
+        table = _drawn(numbers, counts, groups).select(key, number, "count")
         frame = rows.frame
         if plan.ideals:
             frame = _drawn(cells.drop("count"), counts, groups).with_columns(group=pl.col("group") + pl.col("later"))
@@ -203,9 +201,7 @@ def bias_corrected(replicates: Array, point: Array, df: Array, alpha: float) -> 
         t, sides = t_quantile(alpha, df), []
         for side in (-t, t):
             place = np.nan_to_num(special.ndtr(2 * z0 + side) * (n - 1) + 0 * error)
-            before, after = (
-                np.take_along_axis(ordered, nearest(place).astype(int)[None], axis=0)[0]
-                for nearest in (np.floor, np.ceil)
-            )
+            neighbours = np.stack([np.floor(place), np.ceil(place)]).astype(int)
+            before, after = np.take_along_axis(ordered, neighbours, axis=0)
             sides.append(before + (after - before) * (place - np.floor(place)) + 0 * (t * error))
     return error, (np.minimum(point, sides[0]), np.maximum(point, sides[1]))

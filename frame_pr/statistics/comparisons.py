@@ -24,7 +24,7 @@ from frame_pr.statistics.samples import (
     sampling_unit,
     unit_values_of,
 )
-from frame_pr.statistics.significance_tests import DETAILS, NUMBERS, PREVIOUS, Pairs, adjusted, baseline_place, pairs_of
+from frame_pr.statistics.significance_tests import DETAILS, NUMBERS, Pairs, adjusted, baseline_place, pairs_of
 
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
@@ -241,9 +241,8 @@ def compare(
     """
     scipy_special()
     cluster, mean_over = options.get("cluster"), options.get("mean_over")
-    call = _validated(
-        _Call(metrics, truth, score, by, cluster, mean_over, options, between, baseline, test, confidence)
-    )
+    call = _Call(metrics, truth, score, by, cluster, mean_over, options, between, baseline, test, confidence)
+    call = _validated(call)
     rows: Any = frame
     if isinstance(rows, Mapping):
         if between is not None:
@@ -371,10 +370,8 @@ def _pairs(table: pl.DataFrame, source: Sample[Any], call: _Call) -> Pairs:
     elif paired and names.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
     title = "systems" if paired else f"groups of column {shown(call.group)}"
-    baseline, is_previous = call.baseline, not paired and PREVIOUS not in map(str, names)
-    is_previous = is_previous and isinstance(baseline, str) and baseline == PREVIOUS
-    if baseline is not None and not is_previous:
-        baseline = baseline_place(names, baseline, title) if len(names) else None
+    has_baseline = call.baseline is not None and len(names)
+    baseline = baseline_place(names, call.baseline, title, ordered=not paired) if has_baseline else None
     pairs, equal = Pairs(names, on, table), ["m"] if paired else on
     systems_of_table = pairs.with_places(table)
     pairs = pairs._replace(table=pairs_of(systems_of_table, equal, baseline))

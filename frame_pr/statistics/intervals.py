@@ -181,11 +181,9 @@ def intervals(
     scipy_special()
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
-    is_closed, stratified = check_choice("method", method, METHODS) == "closed form", options.get("stratified", False)
-    draws = Draws(
-        *validate_draws(options, "repeats", 1_000, 100, "a closed form" if is_closed else ""),
-        check_flag("stratified", stratified),
-    )
+    is_closed = check_choice("method", method, METHODS) == "closed form"
+    repeats, seed = validate_draws(options, "repeats", 1_000, 100, "a closed form" if is_closed else "")
+    draws = Draws(repeats, seed, check_flag("stratified", options.get("stratified", False)))
     if draws.stratified and cluster is not None:
         raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
     by = by if truth is None else keys_of_means(by, mean_over)

@@ -168,14 +168,13 @@ def _is_share(name: str) -> bool:
 
 def validate_shares(unit_values: UnitValues[Any], metrics: Sequence[str]) -> None:
     """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
-    is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
-    for m, name in enumerate(metrics):
-        outside = unit_values.table.filter(is_outside, m=m)["value"]
-        if outside.len() and unit_values.bounds[m] == "share":
-            raise ValueError(
-                f"metrics: column {shown(name)} holds {outside[0]}, and {name} lies between 0 and 1; divide "
-                "percentages by 100, and write null where there is no value"
-            )
+    is_share = pl.col("m").is_in([m for m, bounds in enumerate(unit_values.bounds) if bounds == "share"])
+    outside = unit_values.table.filter(is_share, ~pl.col("value").is_between(-_SLACK, 1 + _SLACK))
+    for value, m in outside.select("value", "m").head(1).iter_rows():
+        raise ValueError(
+            f"metrics: column {shown(metrics[m])} holds {value}, and {metrics[m]} lies between 0 and 1; divide "
+            "percentages by 100, and write null where there is no value"
+        )
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:

@@ -19,7 +19,6 @@ from frame_pr.statistics import bounds
 from frame_pr.statistics.bounds import Array, BoundsName, Estimates, array_of, columns_of
 from frame_pr.statistics.samples import SampledRows
 
-PREVIOUS = "previous"
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
 _COUNTS = ("units_baseline", "units_system", "undefined", "wins", "equal", "losses")
@@ -81,25 +80,30 @@ def pairs_of(systems: pl.DataFrame, on: list[str], baseline: int | Literal["prev
     `baseline`: the place of the only baseline; None: all pairs.
     """
     systems = systems.select(*on, b="place").unique()
-    if baseline == PREVIOUS:
+    if baseline == "previous":
         return systems.sort("b").with_columns(a=pl.col("b").shift().over(on)).drop_nulls("a")
     pairs = systems.join(systems.rename({"b": "a"}), on=on, nulls_equal=True)
     a, b = pl.col("a"), pl.col("b")
     return pairs.filter(a < b) if baseline is None else pairs.filter(a == baseline, b != baseline)
 
 
-def baseline_place(names: pl.Series, baseline: Any, title: str) -> int:
-    """Return the place of the system, or group, that is named as baseline. `title`: what messages call the names."""
+def baseline_place(names: pl.Series, baseline: Any, title: str, *, ordered: bool) -> int | Literal["previous"]:
+    """Return the place of the system, or group, that is named as baseline. `title`: what messages call the names.
+
+    `ordered`: whether "previous" may stand for the group before, unless a group has this name.
+    """
     places: list[int] = []
     with suppress(TypeError, ValueError):
         # The values of a pandas column that polars does not have are an Enum of their texts.
         label = label_of("", names.dtype, str(baseline) if names.dtype == pl.Enum else baseline)
         places = pl.select((pl.lit(names) == label).arg_true()).to_series().to_list()
-    if not places:
-        near = nearest(baseline, names.cast(pl.String).drop_nulls()) if isinstance(baseline, str) else []
-        hint = did_you_mean(near) if near else f"there are {examples(names)}"
-        raise ValueError(f"baseline={shown(baseline)} is none of the {title}; {hint}")
-    return places[0]
+    if places:
+        return places[0]
+    if ordered and isinstance(baseline, str) and baseline == "previous":
+        return "previous"
+    near = nearest(baseline, names.cast(pl.String).drop_nulls()) if isinstance(baseline, str) else []
+    hint = did_you_mean(near) if near else f"there are {examples(names)}"
+    raise ValueError(f"baseline={shown(baseline)} is none of the {title}; {hint}")
 
 
 def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
@@ -328,13 +332,9 @@ def compare_values(
         def interval(alpha: float | Array) -> tuple[Array, Array]:
             """Return the bounds of the difference at error rates alpha."""
             (low_a, high_a), (low_b, high_b) = (bounds.bounds_of(kinds, metric, side, alpha) for side in (a, b))
-
-            def reach(of_a: Array, of_b: Array) -> Array:
-                squares: Array = np.maximum(of_a**2 + of_b**2 - 2 * correlation * of_a * of_b, 0.0)
-                return np.sqrt(squares)
-
-            low, high = reach(high_a - a.value, b.value - low_b), reach(a.value - low_a, high_b - b.value)
-            return difference - low, difference + high
+            of_a, of_b = np.stack([high_a - a.value, a.value - low_a]), np.stack([b.value - low_b, high_b - b.value])
+            below, above = np.sqrt(np.maximum(of_a**2 + of_b**2 - 2 * correlation * of_a * of_b, 0.0))
+            return difference - below, difference + above
 
         low, high = interval(alpha)
         p = _p_value_of_interval(interval, len(difference))
