@@ -119,7 +119,8 @@ run.pr.intervals("roc_auc", "rel", "s", method="bootstrap", repeats=1_000_001)  
 run.pr.precision_at_k("rel", "s", k=2**62)  | k must be below 2**62
 run.pr.evaluate("precision@100.5%", "rel", "s")  | above 0% and at most 100%, got 100.5%
 run.pr.evaluate("precision@2", "rel", "s", weight="w")  | use a threshold or a recall instead, or leave out weight=
-run.pr.intervals("roc_auc", "rel", "s", confidence=100)  | strictly between 0 and 1; got 100: such as 0.95
+run.pr.intervals("roc_auc", "rel", "s", confidence=100)  | must be at least 0.5 and below 1; got 100: write 0.95
+run.pr.intervals("roc_auc", "rel", "s", confidence=0.05)  | got 0.05: write 0.95
 run.pr.precision_at_k("rel", "s", k="5")
     | k must be a whole number of at least 1, got '5': write the number without quotes, 5
 run.pr.precision_at_k("rel", "s", k=5.0)  | got 5.0: write 5

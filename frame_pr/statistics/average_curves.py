@@ -59,13 +59,14 @@ def average_curve(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
-        Columns of `by` to average over. Default: all. The result has a curve for each group of the other columns.
+        Columns of `by` to average over. Default: all but `system`. The result has a curve for each group of the other
+        columns.
     points : int
         Number of recall levels from 0 to 1, at most 10,001.
     interpolated : bool
         Whether to average the interpolated precision at each level.
     confidence : float
-        Confidence level of the band, strictly between 0 and 1.
+        Confidence level of the band, at least 0.5 and below 1.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.

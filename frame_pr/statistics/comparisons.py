@@ -112,7 +112,7 @@ def compare(
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
     confidence : float
-        Confidence level of the interval, strictly between 0 and 1.
+        Confidence level of the interval, at least 0.5 and below 1.
     cluster : str or polars expression, optional
         Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
         sample.

@@ -89,13 +89,13 @@ def intervals(
         Higher scores rank first, unless `ascending`. Several scores add a key column `system` after `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over. Default for a frame of metrics: all columns of `by`.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over. True, and the default for a frame of metrics: all but `system`.
     cluster : str or polars expression, optional
         Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
         sample.
     confidence : float
-        Confidence level of the interval, strictly between 0 and 1.
+        Confidence level of the interval, at least 0.5 and below 1.
     method : "closed form" or "bootstrap"
         How the interval is computed.
     sampled : "groups" or "rows", optional
@@ -139,9 +139,9 @@ def intervals(
     Raises
     ------
     ValueError, TypeError
-        Rows are the sample, and a metric has no closed form for them; `confidence` does not lie between 0 and 1; a
+        Rows are the sample, and a metric has no closed form for them; `confidence` is below 0.5, or not below 1; a
         frame of metrics has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
-        missing, given twice, of the wrong type, or has missing values. A `confidence` below 0.5 is a `DataWarning`.
+        missing, given twice, of the wrong type, or has missing values.
 
     See Also
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Literal, TypeAlias, Unpack
 
 import polars as pl
@@ -137,8 +138,8 @@ def report(
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
     bounds = None
     if confidence is not None:
-        # The first import needs scipy, which a report without bounds does not.
-        from frame_pr.statistics.intervals import intervals
+        # A report without bounds needs neither numpy nor scipy. The package says what to install if they are missing.
+        intervals = import_module("frame_pr").intervals
         from frame_pr.statistics.samples import row_metric
 
         bounded = names if averaged else [name for name in names if row_metric(name)]
@@ -154,7 +155,6 @@ def report(
 
 _P_VALUES = ("p_value", "p_adjusted")
 """Columns in which a number that rounds to 0 is written as smaller than the last digit."""
-_MOST_DECIMALS = 15
 _BOUNDS = ("low", "high")
 _BOUNDED = ("value", "difference", "precision")
 """The columns that have bounds, of intervals, comparisons and averaged curves."""
@@ -216,7 +216,7 @@ def format_table(
     | new | **0.83** | **0.50** |
     <BLANKLINE>
     """
-    places, kind = check_whole("decimals", decimals, least=0, most=_MOST_DECIMALS), kind_of(frame)
+    places, kind = check_whole("decimals", decimals, least=0, most=15), kind_of(frame)
     table = kind.read(kind.columns).collect()
     if not table.width:
         raise ValueError("frame: it has no columns; a table needs at least one")

@@ -47,3 +47,27 @@ print(sorted({*sys.modules} & {"pandas", "matplotlib", "dask", "pyspark"} - befo
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_numpy_all_but_statistics_and_plots_works():
+    script = """
+import sys
+sys.modules |= dict.fromkeys(("numpy", "pandas", "pyarrow", "scipy", "matplotlib"))
+import polars as pl
+import frame_pr as fp
+run = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
+print(fp.report(run, "y", "s").pr.format_table(decimals=1).splitlines()[2])
+for call in (
+    lambda: run.pr.intervals("roc_auc", "y", "s"),
+    lambda: run.pr.report("y", "s", confidence=0.9),
+    lambda: run.pr.plot("y", "s"),
+):
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    needs_scipy = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
+    needs_matplotlib = 'plots need matplotlib: pip install "frame_pr[plot]"'
+    assert ran.stdout.splitlines() == ["| average_precision | 1.0 |", needs_scipy, needs_scipy, needs_matplotlib]

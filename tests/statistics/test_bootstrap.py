@@ -168,7 +168,7 @@ def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
 
 REFUSED = [
     ({"repeats": 10, "method": "bootstrap"}, ValueError, "repeats must be a whole number of at least 100, got 10"),
-    ({"repeats": 500}, ValueError, "repeats: a closed form has no random numbers; say method='bootstrap'"),
+    ({"repeats": 500}, ValueError, "repeats= is about random draws, and a closed form has none"),
     ({"method": "bootstrap", "stratified": True, "cluster": "user"}, ValueError, "stratified: a cluster may have rows"),
     ({"method": "bootstrap", "by": "q", "mean_over": "q"}, ValueError, "method='bootstrap' draws rows or clusters"),
     ({"method": "bootstrap", "tie_break": "w"}, ValueError, "tie_break=: a bootstrap does not take it; a row that is"),

@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 import frame_pr as fp
-from frame_pr.statistics.bounds import Estimates, bounds_of, t_test
+from frame_pr.statistics.bounds import Estimates, bounds_of
+from frame_pr.statistics.significance_tests import with_t_test
 
 RUN = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "a": [4, 3, 2, 1], "b": [1, 2, 3, 4]})
 
@@ -26,12 +27,14 @@ def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():
 
 
 def test_a_difference_without_an_error():
-    zero, one, df = np.zeros(2), np.array([0.0, 0.3]), np.array([4.0, 4.0])
-    low, high, p = t_test(one, zero, df, 0.05)
-    np.testing.assert_equal((low, high, p), ([0, np.nan], [0, np.nan], [1, np.nan]))
-    low, high, p = t_test(one, zero + 0.2, df * np.inf, 0.05)
-    np.testing.assert_allclose(p, 2 * stats.norm.sf(one / 0.2))
-    np.testing.assert_allclose(high - one, 0.2 * stats.norm.isf(0.025))
+    table = pl.DataFrame({"difference": [0.0, 0.3], "standard_error": [0.0, 0.0], "df": [4.0, 4.0]})
+    result = with_t_test(table, 0.05).select("low", "high", "p_value")
+    assert result.rows() == [(0.0, 0.0, 1.0), (None, None, None)]
+    normal = table.with_columns(standard_error=0.2, df=float("inf"))
+    low, high, p = with_t_test(normal, 0.05).select("low", "high", "p_value")
+    np.testing.assert_allclose(p, 2 * stats.norm.sf(table["difference"] / 0.2))
+    np.testing.assert_allclose(high - table["difference"], 0.2 * stats.norm.isf(0.025))
+    np.testing.assert_allclose(high - low, 0.4 * stats.norm.isf(0.025))
 
 
 CALLS = [

@@ -276,15 +276,23 @@ def test_the_same_scores_and_rows_without_a_value():
 
 REFUSED = [
     ({"by": None, "metrics": "precision@3"}, ValueError, "precision@3 has no closed form where rows are sampled"),
-    ({"by": None, "test": "permutation"}, ValueError, "test= is about groups that were drawn: with sampled='rows'"),
+    (
+        {"by": None, "test": "permutation"},
+        ValueError,
+        "test='permutation' flips the signs of differences of paired",
+    ),
     ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= is about rows that were drawn together"),
     ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
     ({"test": "wilcoxon"}, ValueError, "test must be 't', 'permutation' or 'delong', got 'wilcoxon'"),
     ({"seed": 1}, ValueError, "seed= is about random draws, and test='t' has none: leave it out"),
     ({"test": "permutation", "resamples": 0}, ValueError, "resamples must be a whole number of at least 1"),
-    ({"test": "delong"}, ValueError, "test='delong' compares roc_auc, and not average_precision"),
-    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' assumes independent rows of one test set"),
+    ({"test": "delong"}, ValueError, "test='delong' compares roc_auc of several scores of independent"),
+    (
+        {"test": "delong", "cluster": "q"},
+        ValueError,
+        "test='delong' compares roc_auc of several scores of independent",
+    ),
     ({"correction": "bonferroni"}, ValueError, "correction must be 'holm' or 'bh', or None, got 'bonferroni'"),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "sampled": "groups"}, ValueError, "sampled='groups' needs mean_over=, or by= of compare"),
@@ -335,10 +343,11 @@ def test_frames_without_groups_have_independent_rows():
 @pytest.mark.parametrize(
     ("frames", "more", "message"),
     [
-        ({"a": runs(1)}, {}, "a dict of frames takes two frames or more"),
-        ({"a": runs(1), "b": runs(1).lazy()}, {}, "a dict of frames takes two frames or more, all of one kind"),
+        ({"a": runs(1)}, {}, "a dict has two polars or pandas frames or more"),
+        ({"a": runs(1), "b": runs(1).lazy()}, {}, "a dict has two polars or pandas frames or more, all of one kind"),
         ({"a": runs(1), "b": runs(1).with_columns(system=1)}, {}, "frame 'b' has a column 'system' already"),
-        ({"a": runs(1), 2: runs(1)}, {}, "a dict of frames has names; got the name 2"),
+        ({"a": runs(1), 2: runs(1)}, {}, "all of one kind, by their names"),
+        ({"a": runs(1).to_arrow(), "b": runs(1).to_arrow()}, {}, "a dict has two polars or pandas frames or more"),
         ({"a": runs(1), "b": runs(1)}, {"between": "q"}, "between= compares groups of one frame"),
     ],
 )

@@ -57,6 +57,11 @@ def test_frames_of_rows_and_of_figures_agree():
     assert of_rows["metric"].to_list() == names
     means = fp.evaluate(run, names, "truth", "score", by="q", mean_over="q")
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
+    # Systems are compared, not averaged.
+    both = run.with_columns(other=pl.col("score") % 2)
+    figures_of_both = fp.evaluate(both, names, "truth", ["score", "other"], by="q")
+    of_systems = fp.intervals(both, names, "truth", ["score", "other"], by="q", mean_over="q")
+    assert_same(fp.intervals(figures_of_both, names, by=["q", "system"]), of_systems)
     # Of what is no share between 0 and 1, an interval of scipy's.
     lift = figures["average_precision_lift"].drop_nulls()
     low, high = stats.t.interval(0.95, len(lift) - 1, lift.mean(), stats.sem(lift))
@@ -171,7 +176,7 @@ def test_no_rows():
 
 
 REFUSED = [
-    ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
+    ({"confidence": 95}, ValueError, "confidence must be at least 0.5 and below 1; got 95: write 0.95"),
     (
         {"metrics": "precision@5"},
         ValueError,
@@ -181,7 +186,7 @@ REFUSED = [
     ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
     ({"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"}, ValueError, "cluster= is about rows"),
-    ({"truth": None}, TypeError, "score without truth: rows need both, and a frame of metrics neither"),
+    ({"truth": None}, TypeError, "truth and score: rows need both, and a frame of metrics neither"),
     ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of metrics apart"),
 ]
 

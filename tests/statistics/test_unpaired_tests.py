@@ -210,7 +210,7 @@ def test_means_that_do_not_vary():
         ({"baseline": 9}, "baseline=9 is none of the groups of column 'week'; there are 0, 1, 2"),
         ({"between": "one"}, "compare takes two groups of column 'one' or more, and there is 'previous' only"),
         ({"between": "weak"}, "between: no column 'weak' in the frame; did you mean 'week'?"),
-        ({"test": "permutation"}, "test='permutation' is for pairs, and groups of between= have different rows"),
+        ({"test": "permutation"}, "test='permutation' flips the signs of differences of paired groups"),
         ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
         ({"mean_over": True}, "each value of 'week' has one unit only"),
         ({"between": "s"}, "column 's' is given twice, to by= and to score="),
