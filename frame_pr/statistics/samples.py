@@ -24,7 +24,7 @@ from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.metrics.rates import RATES, RowShare
-from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName
 
 _SLACK = 1e-6
@@ -102,8 +102,7 @@ def unit_values_of(frame: Frame, what: Evaluation, *, system: bool = False) -> U
 def _unit_values(table: pl.LazyFrame, output: OutputFrame[Frame], what: Evaluation) -> UnitValues[Frame]:
     """Return the values of a table that has a column for the place of each metric."""
     named, keys = what.named.values(), {key: output.key_columns[key] for key in what.keys_left(output.keys)}
-    places = [str(m) for m in range(len(named))]
-    long = collected(table, "auto").unpivot(places, index=list(output.key_columns.values()), variable_name="m")
+    long = collected(table, "auto").unpivot(index=list(output.key_columns.values()), variable_name="m")
     bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in named]
     return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
 
@@ -330,11 +329,17 @@ class SampledRows(Generic[Frame]):
         return [*self.keys.values(), "m"]
 
     @cached_property
+    def _ranked(self) -> PackedRows | None:
+        """Return the rows in order, if a metric is of the ranking."""
+        return sorted_rows(self.rows) if any(target.whole is None for target in self.metrics) else None
+
+    @cached_property
     def _values(self) -> pl.DataFrame:
         """Return the metrics of each group, its `positives` and its `rows`."""
         plan = plan_for(self.rows, list({target.name: None for target in self.metrics}), self.undefined, totals=True)
         # Not metrics: a group without values has rows.
-        return collected(finalize(aggregate(self.rows, plan), ["group", "positives", "rows"], plan), "auto")
+        sums = aggregate(self.rows, plan, self._ranked)
+        return collected(finalize(sums, ["group", "positives", "rows"], plan), "auto")
 
     def _reached(self) -> list[pl.Expr]:
         """Return whether a row reaches each threshold of the metrics."""
@@ -347,15 +352,14 @@ class SampledRows(Generic[Frame]):
 
         A line stands for `count` rows.
         """
-        blocks = collected(blocks_of(self.rows, (*_BLOCKS, "misses", "positives"), steps=True), "auto")
-        hits, misses = pl.col("hits"), pl.col("size") - pl.col("hits")
+        columns = (*_BLOCKS, "misses", "positives")
+        blocks = collected(blocks_of(self.rows, columns, steps=True, ranked=self._ranked), "auto")
+        hits, misses, none = pl.col("hits"), pl.col("size") - pl.col("hits"), pl.lit(0, pl.Int64)
         above = pl.col("tp").fill_null(pl.col("positives")) - hits
         lines = [
             blocks.with_columns(truth=pl.lit(True), count=hits),
             blocks.with_columns(truth=pl.lit(False), count=misses),
-            blocks.with_columns(
-                truth=pl.lit(False), count=pl.col("misses") - misses, tp=above, hits=pl.lit(0, pl.Int64)
-            ),
+            blocks.with_columns(truth=pl.lit(False), count=pl.col("misses") - misses, tp=above, hits=none),
         ]
         return pl.concat(lines).filter(pl.col("count") > 0).select("group", "truth", "count", *_BLOCKS)
 
@@ -366,10 +370,9 @@ class SampledRows(Generic[Frame]):
         """
         assert target.influence is not None
         values = self._values.select("group", "positives", "rows", value=pl.col(target.name).cast(pl.Float64))
-        influence = pl.when(pl.col("value").is_not_null()).then(target.influence)
-        truth, whole = pl.col("truth"), target.whole
-        has_positive, has_negative = (truth, ~truth) if whole is None else (whole, whole)
-        lines = lines.join(values, on="group", how="left", maintain_order="left")
+        influence, truth = pl.when(pl.col("value").is_not_null()).then(target.influence), pl.col("truth")
+        has_positive, has_negative = (truth, ~truth) if target.whole is None else (target.whole, target.whole)
+        lines = lines.join(values, on="group", how="left")
         return lines.with_columns(D=influence, has_positive=has_positive, has_negative=has_negative)
 
     @cached_property
@@ -383,7 +386,7 @@ class SampledRows(Generic[Frame]):
         sums_of = {"of_positives": squares.filter(truth).sum(), "of_negatives": squares.filter(~truth).sum()}
         sums_of |= {"whole": count.filter("has_positive").sum(), "hits": count.filter(truth).sum()}
         cells = counted_rows(self.rows).group_by("group", "truth", *self._reached()).agg(count.sum())
-        steps = self._steps() if any(target.whole is None for target in self.metrics) else cells
+        steps = cells if self._ranked is None else self._steps()
         for m, target in enumerate(self.metrics):
             groups = self._values.select("group", p, n, value=pl.col(target.name).cast(pl.Float64))
             sums = self._with_influence(steps if target.whole is None else cells, target)
@@ -398,9 +401,8 @@ class SampledRows(Generic[Frame]):
                 variance = pl.col("of_positives") * p / (p - 1) + pl.col("of_negatives") * (n - p) / (n - p - 1)
             error = pl.when((sources >= least_sources) & value.is_not_null()).then(variance.sqrt())
             numbers = {"df": sources - 1, "sources": sources, "units": n, "positives": p}
-            whole_numbers = [number.cast(pl.Int64).alias(name) for name, number in numbers.items()]
-            parts.append(part.select("group", "value", error.alias("error"), *whole_numbers, m=pl.lit(m, pl.Int32)))
-        return pl.concat(parts)
+            parts.append(part.select("group", "value", error=error, m=pl.lit(m, pl.Int32), **numbers))
+        return pl.concat(parts).with_columns(pl.col("df", "sources", "units", "positives").cast(pl.Int64))
 
     def restored(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the keys in place of `group`."""
@@ -433,11 +435,11 @@ class SampledRows(Generic[Frame]):
         `alone`: whether it is the only cluster of a group.
         """
         table, parts = counted_rows(self.rows).with_columns(self._reached()), []
-        if any(target.whole is None for target in self.metrics):
-            # Only a block of dropped rows weighs nothing.
-            blocks = collected(blocks_of(self.rows, (*_BLOCKS, "threshold")), "auto").filter(pl.col("size") > 0)
+        if self._ranked is not None:
+            blocks = collected(blocks_of(self.rows, (*_BLOCKS, "threshold"), ranked=self._ranked), "auto")
             block = self.rows.key.block_of_row().alias("block")
-            blocks = blocks.with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
+            # Only a block of dropped rows weighs nothing.
+            blocks = blocks.remove(size=0).with_columns(score="threshold", dropped=False).select(block, *_BLOCKS)
             table = table.with_columns(block).join(blocks, on="block", how="left")
         sums_of = {name: pl.col(name).any() for name in ("has_positive", "has_negative")}
         sums_of["D"] = pl.when(pl.col("D").count() > 0).then(pl.col("D").sum())
