@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = ("hypothesis", "matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
 FOLDERS = ("metrics", "ranking", "statistics")
 """The folders of the package whose formulas are changed."""
-NOT_FORMULAS = ("__init__.py", "words.py", "reports.py")
+NOT_FORMULAS = ("__init__.py", "reports.py")
 FAST = ("tests", "README.md", "--ignore=tests/peers", "-m", "not slow", "-q", "-p", "no:cacheprovider")
 LINES = ROOT / "build" / "lines_of_tests.db"
 """Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""

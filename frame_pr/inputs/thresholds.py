@@ -137,9 +137,9 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     column, typed = keyed_value("threshold", types, {key: schema[key] for key in keys}, "some of those of by")
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
-    given = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
+    values = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
     groups = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
-    joined = groups.join(given, on=places, how="left", nulls_equal=True) if keys else groups.join(given, how="cross")
+    joined = groups.join(values, on=places, how="left", nulls_equal=True) if keys else groups.join(values, how="cross")
     table = joined.collect()
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""

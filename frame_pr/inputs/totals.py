@@ -86,8 +86,10 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
     typed = {code: typed_keys[key] for key, code in keys.items()}
     each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
     held = pl.all_horizontal(pl.lit(True), *each_held)
-    given = {f"given {code}": by_name(key) for key, code in keys.items()}
-    return FrameOfTotals(name, column, table.select(by_name(column).alias(name), **typed, **given, held=held).collect())
+    originals = {f"given {code}": by_name(key) for key, code in keys.items()}
+    return FrameOfTotals(
+        name, column, table.select(by_name(column).alias(name), **typed, **originals, held=held).collect()
+    )
 
 
 def totals_in_frame(

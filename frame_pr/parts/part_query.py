@@ -106,7 +106,7 @@ class PartQuery:
 
 def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
     """Return a request with these names of columns, by argument."""
-    options: Any = {argument: given[0] for argument, given in names.items() if argument in request.policies}
+    options: Any = {argument: columns[0] for argument, columns in names.items() if argument in request.policies}
     return replace(
         request,
         keys=names["by"],

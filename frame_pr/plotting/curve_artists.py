@@ -183,14 +183,14 @@ def _draw_baselines(
     curves = [curve for curve in curves if curve.positives and curve.rows]
     y = options.ys[0]
     line: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
-    own: dict[str, Any] = {"label": "_baseline", "zorder": 1}
+    unlisted: dict[str, Any] = {"label": "_baseline", "zorder": 1}
     if not curves or len(options.ys) > 1:
         return
     if y in ("precision", "lift"):
         _draw_random_values(ax, curves, colours, options, in_panel=in_panel)
     elif options.axes in (("fpr", ("recall",)), ("share", ("recall",)), ("fpr", ("fnr",))):
         x = np.linspace(0, 1, 200)
-        ax.plot(x, 1 - x if y == "fnr" else x, **line | own)
+        ax.plot(x, 1 - x if y == "fnr" else x, **line | unlisted)
         draw.add_entry(ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, **line)
     elif options.x == "threshold" and (y.startswith("cost") or "net_benefit" in y):
         shares = {round(curve.positives / curve.rows, 3): curve for curve in curves if curve.positives and curve.rows}
@@ -199,7 +199,7 @@ def _draw_baselines(
             line["linestyle"] = stroke
             for curve in shares.values():
                 heights = value_at(y, curve, share, x if "net_benefit" in y else None)
-                ax.plot(x, heights, **line | own) if np.ndim(heights) else ax.axhline(heights, **line | own)
+                ax.plot(x, heights, **line | unlisted) if np.ndim(heights) else ax.axhline(heights, **line | unlisted)
             draw.add_entry(ax, name, **line)
 
 
