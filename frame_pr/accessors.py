@@ -91,13 +91,7 @@ FUNCTIONS = {
 
 def load(name: str) -> Any:
     """Import a public function."""
-    module = f"frame_pr.{FUNCTIONS[name]}"
-    try:
-        return getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name != "numpy":  # Modules of statistics and plots import it, which scipy and matplotlib need.
-            raise
-        raise ImportError(import_module(module.rpartition(".")[0]).NEEDS) from error
+    return getattr(import_module(f"frame_pr.{FUNCTIONS[name]}"), name)
 
 
 if TYPE_CHECKING:

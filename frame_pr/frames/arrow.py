@@ -103,7 +103,7 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         if find_spec("pyarrow") is None:
-            raise ImportError("pandas frames need pyarrow: python -m pip install 'frame_pr[pandas]'")
+            raise ImportError('pandas frames need pyarrow: pip install "frame_pr[pandas]"')
         super().__init__(frame, list(frame.columns), len(frame))
         self.labels: dict[str, Any] = {str(label): label for label in frame.columns}
         self.coded: dict[str, pd.Series[Any]] = {}

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "matplotlib", "pyspark", "dask", "duckdb")
+LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "scipy", "matplotlib", "pyspark", "dask", "duckdb")
 """The libraries on which a result or an error may depend."""
 
 

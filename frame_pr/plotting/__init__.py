@@ -1,3 +1,1 @@
-"""Plots of curves, metrics, scores and confusion matrices, by matplotlib."""
-
-NEEDS = 'plots need matplotlib: pip install "frame_pr[plot]"'
+"""Plots of curves, intervals, comparisons, scores and confusion matrices, with matplotlib."""

@@ -75,9 +75,9 @@ def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes |
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
+    style = Style.of(options, panels=True)
     import numpy as np
 
-    style = Style.of(options, panels=True)
     result = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True).to_list()
     groups = [(key, _square(table, classes)) for key, table in result.groups()]

@@ -1,3 +1,1 @@
-"""Unit values, and sums over blocks -> intervals, comparisons, averaged curves. For plots and for the user."""
-
-NEEDS = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
+"""Confidence intervals, significance tests, averaged curves and reports."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
@@ -16,7 +15,11 @@ from frame_pr.ranking.blocks import pack_rows
 from frame_pr.statistics.bounds import ROUNDING, Array, Bounds, array_of, columns_of, scipy_special, t_quantile
 from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
 
-Numbers: TypeAlias = npt.NDArray[np.int64]
+with suppress(ModuleNotFoundError):
+    import numpy as np
+    import numpy.typing as npt
+
+Numbers: TypeAlias = "npt.NDArray[np.int64]"
 _AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28

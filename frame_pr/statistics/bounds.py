@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from frame_pr.statistics import NEEDS
+with suppress(ModuleNotFoundError):  # Without numpy there is no scipy either, and `scipy_special` says what to install.
+    import numpy as np
+    import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[np.float64]
-Bounds: TypeAlias = tuple[Array, Array]
-
+Array: TypeAlias = "npt.NDArray[np.float64]"
+Bounds: TypeAlias = "tuple[Array, Array]"
 
 ROUNDING = 1e-12
 """A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
@@ -28,7 +28,7 @@ def scipy_special() -> Any:
     try:
         from scipy import special  # Takes 0.1 s, which other calls do not need.
     except ImportError:
-        raise ImportError(NEEDS) from None
+        raise ImportError('intervals, tests and average curves need scipy: pip install "frame_pr[stats]"') from None
     return special
 
 

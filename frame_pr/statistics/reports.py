@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Literal, TypeAlias, Unpack
 
 import polars as pl
@@ -18,6 +17,8 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
 from frame_pr.metrics.numbers import each
+from frame_pr.statistics.intervals import intervals
+from frame_pr.statistics.samples import row_metric
 
 Direction: TypeAlias = Literal["largest", "smallest"]
 
@@ -138,10 +139,6 @@ def report(
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
     bounds = None
     if confidence is not None:
-        # A report without bounds needs neither numpy nor scipy. The package says what to install if they are missing.
-        intervals = import_module("frame_pr").intervals
-        from frame_pr.statistics.samples import row_metric
-
         bounded = names if averaged else [name for name in names if row_metric(name)]
         of_rows = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
         bounds = kind_of(of_rows)
@@ -223,10 +220,8 @@ def format_table(
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
-    signs, bounded = (
-        _signs(table, best),
-        next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*table.columns}), None),
-    )
+    signs = _signs(table, best)
+    bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*table.columns}), None)
     # The level is the same in all rows of intervals: the caption of a table names it.
     names = [name for name in table.columns if bounded is None or name not in (*_BOUNDS, "level")]
     cells = {}

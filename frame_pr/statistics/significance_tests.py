@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, examples, nearest, shown, warn
@@ -18,6 +17,9 @@ from frame_pr.inputs.values import label_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.bounds import Array, BoundsName, Estimates, array_of, columns_of
 from frame_pr.statistics.samples import SampledRows
+
+with suppress(ModuleNotFoundError):
+    import numpy as np
 
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""

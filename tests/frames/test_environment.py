@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -55,12 +56,14 @@ import sys
 sys.modules |= dict.fromkeys(("numpy", "pandas", "pyarrow", "scipy", "matplotlib"))
 import polars as pl
 import frame_pr as fp
+from frame_pr import *  # help and tab completion import all functions, too
 run = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
 print(fp.report(run, "y", "s").pr.format_table(decimals=1).splitlines()[2])
 for call in (
     lambda: run.pr.intervals("roc_auc", "y", "s"),
     lambda: run.pr.report("y", "s", confidence=0.9),
     lambda: run.pr.plot("y", "s"),
+    lambda: run.pr.confusion_matrix("y", "s").pr.plot_confusion(),
 ):
     try:
         call()
@@ -70,4 +73,10 @@ for call in (
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
     needs_scipy = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
     needs_matplotlib = 'plots need matplotlib: pip install "frame_pr[plot]"'
-    assert ran.stdout.splitlines() == ["| average_precision | 1.0 |", needs_scipy, needs_scipy, needs_matplotlib]
+    assert ran.stdout.splitlines() == ["| average_precision | 1.0 |", needs_scipy, needs_scipy, *[needs_matplotlib] * 2]
+
+
+def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'^pandas frames need pyarrow: pip install "frame_pr\[pandas\]"$'):
+        fp.roc_auc(pd.DataFrame({"y": [1, 0], "s": [2, 1]}), "y", "s")
