@@ -60,11 +60,11 @@ def kind_of_value(value: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
 
 
-def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
+def examples(values: Iterable[Any]) -> str:
     """Format the first few values, and count the rest."""
     values = list(values)
-    first = ", ".join(map(shown, values[:most]))
-    return first + (f" and {len(values) - most} more" if len(values) > most else "")
+    first = ", ".join(map(shown, values[:_EXAMPLES]))
+    return first + (f" and {len(values) - _EXAMPLES} more" if len(values) > _EXAMPLES else "")
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:

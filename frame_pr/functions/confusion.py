@@ -351,7 +351,7 @@ def confusion_matrix(
     └──────┴───────┴────────────┴──────┴──────────┴───────────────┘
     """
     check_choice("unjudged", unjudged, ("raise", "drop"))
-    labels = None if classes is None else listed_classes("classes", classes)
+    labels = None if classes is None else listed_classes(classes)
     refuse_several("prediction", prediction)
     policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
     request = request_of(truth, prediction, by, None, policies, predicted=True)

@@ -404,8 +404,3 @@ def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
     if len(unknown) > 1:
         meant = [(meant_names(of) or [of])[0] for of in named.values()]
         raise ValueError(f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?")
-
-
-def metric_names(metrics: Any, *columns: Any) -> list[str]:
-    """Validate names of metrics for a function that gives them no new names."""
-    return list(metrics_named(several("metrics", metrics, "names of metrics"), *columns))

@@ -283,12 +283,12 @@ def count_missing(values: pl.Series) -> int:
     return values.null_count() + (int(values.is_nan().sum()) if nan else 0)
 
 
-def listed_classes(argument: str, classes: Any) -> list[Any]:
+def listed_classes(classes: Any) -> list[Any]:
     """Validate the labels that a caller lists, each of them once."""
     if isinstance(classes, (str, int, float)):
-        raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
-    refuse_set(argument, classes)
-    return names_of(argument, classes, "labels", is_valid=lambda label: label is not None and label == label)
+        raise TypeError(f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
+    refuse_set("classes", classes)
+    return names_of("classes", classes, "labels", is_valid=lambda label: label is not None and label == label)
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:

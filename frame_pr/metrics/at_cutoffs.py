@@ -111,7 +111,7 @@ def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
 def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     recall = Recall.parse(name["number"])
     best = f"interpolated_precision@{recall}"
-    aggregate = Aggregate(pl.when(recall.reached(blocks)).then(blocks.tp / blocks.k), "max_of_some")
+    aggregate = Aggregate(pl.when(recall.reached(blocks)).then(blocks.tp / blocks.k), "max")
     return Metric(
         "share",
         blocks.number(best),
@@ -165,7 +165,7 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
         threshold = pl.when(defined).then(blocks.number(f"threshold@{best}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     most = f"max_{name['rate']}"
-    aggregates = {most: Aggregate(rate.formula(blocks.counts), "max_of_some")}
+    aggregates = {most: Aggregate(rate.formula(blocks.counts), "max")}
     value = pl.max_horizontal(blocks.number(most), rate.formula(nothing).fill_null(0)).abs()
     from_0_to_1 = rate.range != "0 up"
     return Metric(

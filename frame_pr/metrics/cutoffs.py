@@ -139,11 +139,6 @@ class Recall(Cutoff):
         """Read a recall from the name of a metric."""
         return cls(_next_fraction(_read_share("recall", text, zero=True)), text)
 
-    @classmethod
-    def of(cls, recall: Any) -> Recall:
-        """Validate a recall of the caller."""
-        return cls.parse(number("recall", recall))
-
     def __str__(self) -> str:
         return f"recall={self.text}"
 
@@ -285,7 +280,7 @@ class Limit(Cutoff):
 
         Both counts rise down the ranking, so one step has them.
         """
-        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max_of_some")
+        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max")
 
     def within(self, blocks: Blocks) -> pl.Expr:
         """Return whether the block is a step within the limit."""

@@ -111,12 +111,11 @@ def _rank_key_where(over: pl.Expr) -> pl.Expr:
 
 
 AggregateName: TypeAlias = Literal[
-    "sum", "max", "max_of_some", "min", "first", "best", "least", "strictest", "loosest", "ideal", "list"
+    "sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal", "list"
 ]
 KINDS: Mapping[AggregateName, AggregateKind] = {
     "sum": AggregateKind("sum", _zero_for_null, in_lists=True),
     "max": AggregateKind("max", in_lists=True),
-    "max_of_some": AggregateKind("max", in_lists=True),
     "min": AggregateKind("min", in_lists=True),
     "first": AggregateKind("first"),
     "best": AggregateKind("max", largest_by, "packed", in_lists=True),
@@ -132,10 +131,9 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
 class Aggregate(NamedTuple):
     """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
 
-    "max_of_some" is the largest value of an expression that has nulls. "best" gives two numbers: the largest value and,
-    named `threshold@...`, the strictest threshold that has it. "least" gives the same for the smallest value.
-    "strictest" and "loosest" are the thresholds at which the expression is true. "ideal" is the sum over other blocks:
-    those of equal gain, the largest gain first. "list" has the values in order.
+    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it. "least"
+    gives the same for the smallest value. "strictest" and "loosest" are the thresholds at which the expression is true.
+    "ideal" is the sum over other blocks: those of equal gain, the largest gain first. "list" has the values in order.
     """
 
     over: pl.Expr
@@ -186,9 +184,7 @@ class Cutoff(ABC):
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregates from which the counts are computed."""
 
-    def extreme_counts(
-        self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max_of_some"]
-    ) -> Aggregates:
+    def extreme_counts(self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]) -> Aggregates:
         """Aggregate the smallest or largest tp and k of the blocks that meet a condition."""
         counts = {"tp": tp, "k": k}
         return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}

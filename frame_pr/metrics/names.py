@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from frame_pr.frames.messages import answers, nearest, shown
+from frame_pr.frames.messages import answers, nearest
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
@@ -17,7 +17,7 @@ from frame_pr.metrics import (
 )
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import Blocks, Metric
-from frame_pr.metrics.numbers import LONGEST_NAME, refuse_long
+from frame_pr.metrics.numbers import refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
 
 FAMILIES = (
@@ -81,19 +81,13 @@ _KEYWORDS = tuple(_EXAMPLES)
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
-    """Read a metric's name.
-
-    Its formulas name the columns of the table of blocks, or of its equivalent in an expression.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
+    """Read a metric's name. Its formulas name the columns of the table of blocks."""
     return _read(name, blocks)
 
 
 @lru_cache(maxsize=1024)
 def _read(name: str, blocks: Blocks) -> Metric:
-    if len(name) > LONGEST_NAME:
-        refuse_long("metric", name)
+    refuse_long("metric", name)
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
             head, _, cutoff = name.partition("@")

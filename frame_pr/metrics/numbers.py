@@ -67,9 +67,9 @@ def read_beta(text: str) -> float:
     return beta
 
 
-def refuse_long(what: str, name: object) -> None:
+def refuse_long(what: str, name: str) -> None:
     """Refuse a name that is too long, before reading it, and show only its beginning."""
-    if isinstance(name, str) and len(name) > LONGEST_NAME:
+    if len(name) > LONGEST_NAME:
         raise ValueError(
             f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {LONGEST_NAME} are the most"
         )

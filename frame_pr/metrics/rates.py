@@ -229,10 +229,6 @@ def lift(c: Counts) -> pl.Expr:
     return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))
 
 
-def _negatives(c: Counts) -> pl.Expr:
-    return c.rows - c.positives
-
-
 def _precision_of_some(c: Counts) -> pl.Expr:
     return pl.when(c.tp > 0).then(precision(c))
 
@@ -370,8 +366,6 @@ COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
 
 def rate_of(name: str) -> Rate:
     """Return the record of a rate by its name; `f` may have any beta, and `cost` any ratio of costs."""
-    if not isinstance(name, str):
-        raise TypeError(f"a rate is asked for by its name, got {shown(name)}")
     if name in RATES:
         return RATES[name]
     refuse_long("rate", name)

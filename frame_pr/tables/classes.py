@@ -108,7 +108,7 @@ def _listed_labels(truths: Mapping[Any, Any], scores: Mapping[Any, Any], predict
         raise ValueError("classes= lists the classes without scores: leave it out, each class has a column")
     if classes is None and not (truths or scores):
         raise ValueError("prediction alone needs classes=[...]: a label that no row has is a class, too")
-    return listed_classes("classes", list(truths or scores) if classes is None else classes)
+    return listed_classes(list(truths or scores) if classes is None else classes)
 
 
 def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
