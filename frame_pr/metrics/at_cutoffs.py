@@ -78,7 +78,7 @@ def _threshold_that_reaches(name: re.Match[str], blocks: Blocks) -> Metric:
     aggregate = Aggregate(cutoff.reached(blocks), "strictest")
     return Metric(
         "threshold",
-        blocks.number(f"threshold@{cutoff}"),
+        pl.col(f"threshold@{cutoff}"),
         by_ties({f"threshold@{cutoff}": aggregate}, bounded=isinstance(cutoff, Recall)),
         cutoff=cutoff,
         needs=cutoff.needs,
@@ -90,9 +90,7 @@ def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
     limit = READERS[name["cutoff"]](name["number"])
     assert isinstance(limit, Limit)
     aggregates = {f"threshold@{limit}": Aggregate(limit.within(blocks), "loosest")}
-    return Metric(
-        "threshold", blocks.number(f"threshold@{limit}"), by_ties(aggregates, bounded=False), needs=("a step",)
-    )
+    return Metric("threshold", pl.col(f"threshold@{limit}"), by_ties(aggregates, bounded=False), needs=("a step",))
 
 
 def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -100,7 +98,7 @@ def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
     within = blocks.k <= cutoff.of_group(blocks.positives, blocks.rows)
     return Metric(
         "threshold",
-        blocks.number(f"threshold@{cutoff}"),
+        pl.col(f"threshold@{cutoff}"),
         by_ties({f"threshold@{cutoff}": Aggregate(within, "loosest")}, bounded=False),
         cutoff=cutoff,
         needs=("a threshold",),
@@ -114,7 +112,7 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
     aggregate = Aggregate(pl.when(recall.reached(blocks)).then(blocks.tp / blocks.k), "max")
     return Metric(
         "share",
-        blocks.number(best),
+        pl.col(best),
         by_ties({best: aggregate}, bounded=True),
         cutoff=recall,
         beyond_steps="first" if recall.reads_first else "none",
@@ -140,12 +138,12 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {best: Aggregate(f_beta(beta)(blocks.counts), "best")}
     if name["threshold"] is not None:
         # If no threshold selects a positive, all thresholds are equally good.
-        threshold = pl.when(blocks.positives > 0).then(blocks.number(f"threshold@{best}"))
+        threshold = pl.when(blocks.positives > 0).then(pl.col(f"threshold@{best}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), beyond_steps="first without hits")
     # If nothing is retrieved there is no threshold, and F is 0 as long as there are positives.
     return Metric(
         "share",
-        pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)),
+        pl.when(blocks.positives > 0).then(pl.col(best).fill_null(0.0)),
         by_ties(aggregates, bounded=True),
     )
 
@@ -162,11 +160,11 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
         best, order = f"best_{name['rate']}", rate.best_by(blocks.counts)
         as_good = pl.when(order >= rate.best_by(nothing).fill_null(0)).then(order.abs())
         aggregates = {best: Aggregate(as_good, "best")}
-        threshold = pl.when(defined).then(blocks.number(f"threshold@{best}"))
+        threshold = pl.when(defined).then(pl.col(f"threshold@{best}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     most = f"max_{name['rate']}"
     aggregates = {most: Aggregate(rate.formula(blocks.counts), "max")}
-    value = pl.max_horizontal(blocks.number(most), rate.formula(nothing).fill_null(0)).abs()
+    value = pl.max_horizontal(pl.col(most), rate.formula(nothing).fill_null(0)).abs()
     from_0_to_1 = rate.range != "0 up"
     return Metric(
         "share", pl.when(defined).then(value), by_ties(aggregates, bounded=True), needs=needs, from_0_to_1=from_0_to_1
@@ -181,9 +179,9 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {least: Aggregate(cost(blocks.counts) / scale, "least")}
     nothing = cost(_nothing(blocks)) / scale
     if name["threshold"] is not None:
-        threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
+        threshold = pl.when(pl.col(least) < nothing).then(pl.col(f"threshold@{least}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
-    value = pl.min_horizontal(blocks.number(least), nothing) * scale
+    value = pl.min_horizontal(pl.col(least), nothing) * scale
     # If positives are not retrieved, no threshold may cost less than 1.
     return Metric(
         "share",
@@ -196,9 +194,7 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric(
-        "weighted count", blocks.number(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none"
-    )
+    return Metric("weighted count", pl.col(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none")
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -210,9 +206,7 @@ def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
-    return Metric(
-        "count", blocks.number("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none"
-    )
+    return Metric("count", pl.col("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none")
 
 
 _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]

@@ -28,7 +28,7 @@ def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
 
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
     """Sum, over the positives, the precision expected over all orders of equal scores."""
-    selected = b.size if k is None else b.share(k)
+    selected = b.size if k is None else (k - b.k + b.size).clip(0, b.size)
     tied = _expected_sum(b.hits, b.size, selected, hits_before=b.tp - b.hits, before=b.k - b.size)
     # An untied row has one order: no slope, no logarithms, and no rounding error from them.
     return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * selected * b.tp / b.k))
@@ -47,12 +47,12 @@ def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: 
 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
-    value = ratio(b.number("ap"), b.positives)
+    value = ratio(pl.col("ap"), b.positives)
     return Metric("share", value, by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True))
 
 
 def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
-    value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
+    value = ratio(pl.col("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
     return Metric("share", value, _average_precision(name, b).aggregates, from_0_to_1=False)
 
 
@@ -61,18 +61,18 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
     k = cutoff.of_group(b.positives, b.rows)
     ap, tp = f"ap@{cutoff}", f"tp@{cutoff}"
     if name["divisor"] == "hits":
-        mean = pl.when(b.number(tp) > 0).then(b.number(ap) / b.number(tp)).otherwise(0.0)
+        mean = pl.when(pl.col(tp) > 0).then(pl.col(ap) / pl.col(tp)).otherwise(0.0)
         aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
         return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
     over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
     aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
-    return Metric("share", ratio(b.number(ap), over), aggregates, cutoff=cutoff)
+    return Metric("share", ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 
 def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
-        return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
+        return Metric("share", ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
     points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
     # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
@@ -80,7 +80,7 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     levels = upto - before + (b.tp == b.hits)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
     sum_name = f"iap_{points}"
-    value = pl.when(b.positives > 0).then(b.number(sum_name) / b.constant(points))
+    value = pl.when(b.positives > 0).then(pl.col(sum_name) / b.constant(points))
     return Metric("share", value, by_ties({sum_name: iap}, bounded=True))
 
 

@@ -65,7 +65,7 @@ class Rank(Cutoff):
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
-        tp, k = blocks.number(f"tp@{self}"), self.divisor(blocks)
+        tp, k = pl.col(f"tp@{self}"), self.divisor(blocks)
         # N is at least k plus the positives that are not among the first k. Compare differences: a sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
@@ -115,7 +115,7 @@ class Threshold(Cutoff):
         """Return the counts of the last block that reaches the threshold, from the running k of such blocks."""
         # Read running totals: sums of floats would depend on their order. A block reaches the threshold if its k
         # counts.
-        k = blocks.number(f"k@{self}")
+        k = pl.col(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
         return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
 

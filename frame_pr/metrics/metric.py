@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -36,18 +36,18 @@ class Blocks:
     """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group."""
 
     def __init__(self, *, whole: bool = True, graded: bool = False) -> None:
-        number = pl.col
-        self.number = number
-        """Return a number by its name, also an aggregate of the metric itself."""
         self.whole = whole
         """Whether weighted counts are whole numbers; otherwise they are floats."""
-        self.hits, self.size, self.tp, self.k = number("hits"), number("size"), number("tp"), number("k")
-        self.ties, self.threshold = number("ties"), number("threshold")
-        self.interpolated_precision, self.judged = number("interpolated_precision"), number("judged")
+        self.hits, self.size, self.tp, self.k = pl.col("hits"), pl.col("size"), pl.col("tp"), pl.col("k")
+        self.interpolated_precision = pl.col("interpolated_precision")
+        self.ties, self.judged = pl.col("ties"), pl.col("judged")
         self.graded = graded
         """Whether rows have their own gains; otherwise a positive has gain 1."""
-        self.gain, self.hit_gain = (number("gain"), number("hit_gain")) if graded else (self.hits, self.hits)
-        self.positives, self.rows = number("positives"), number("rows")
+        self.gain, self.hit_gain = (pl.col("gain"), pl.col("hit_gain")) if graded else (self.hits, self.hits)
+        self.positives, self.rows = pl.col("positives"), pl.col("rows")
+        self.retrieved_positives, self.retrieved_rows = (
+            pl.col(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows")
+        )
 
     @property
     def counts(self) -> Counts:
@@ -60,25 +60,6 @@ class Blocks:
         polars computes a quotient by a literal as a product with its rounded inverse.
         """
         return self.positives * 0 + number
-
-    def of_columns(self, steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.Expr:
-        """Compute columns step by step, the first of these numbers; the value is the column `value` of the last step.
-
-        polars plans a part of an expression anew each time that it is named, which takes milliseconds.
-        """
-
-        def value(columns: Sequence[pl.Series]) -> pl.Series:
-            table = pl.DataFrame([column.alias(name) for column, name in zip(columns, numbers, strict=True)]).lazy()
-            for step in steps:
-                table = table.with_columns(**step)
-            return table.select("value").collect(engine="in-memory").to_series()
-
-        # The streaming engine would call this for each of many small pieces of the table, some of one row.
-        return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64)
-
-    def share(self, k: int | pl.Expr) -> pl.Expr:
-        """Return how many rows of the block are among the first k."""
-        return (k - self.k + self.size).clip(0, self.size)
 
     def sum_among(self, column: pl.Expr, k: int | pl.Expr) -> pl.Expr:
         """Return the part of a weighted count of the block that belongs to the first k rows."""
@@ -175,7 +156,7 @@ class Cutoff(ABC):
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table, from the facts of the group and the aggregates."""
-        tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
+        tp, k = (pl.col(f"{count}@{self}") for count in ("tp", "k"))
         if self.may_be_empty:
             tp, k = tp.fill_null(0), k.fill_null(0)
         return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.tied_ranks import discounts_of_ties, refuse_long_ties, value_where
+from frame_pr.metrics.tied_ranks import compute_in_steps, discounts_of_ties, in_steps, refuse_long_ties, value_where
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
@@ -22,7 +22,7 @@ def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
     is_first = (b.tp == b.hits) & (b.hits > 0)
     counts = {"size": b.size, "hits": b.hits, "k": b.k}
     parts = {f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()}
-    return parts, [b.number(part) for part in parts]
+    return parts, [pl.col(part) for part in parts]
 
 
 def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
@@ -30,7 +30,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     selected = size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
     steps = _expected(name[0], reciprocal=name["figure"] == "reciprocal_rank")
-    value = b.of_columns(steps, size=size, hits=hits, k=k, selected=selected)
+    value = in_steps(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
     return Metric("share", expectation, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
 
@@ -62,16 +62,13 @@ def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> 
     size, hits, before, misses, possible = map(pl.col, ("size", "hits", "before", "misses", "possible"))
     places, chances = pl.col("places"), pl.col("chances")
     refuse_long_ties(blocks.get_column("possible"), metric)
+    worth = chances / (before + 1 + places) if reciprocal else chances
     steps = [
         {"places": pl.int_ranges(0, possible)},
         {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
+        {"value": hits / (misses + 1) * worth.list.sum()},
     ]
-    worth = chances / (before + 1 + places) if reciprocal else chances
-    value = hits / (misses + 1) * worth.list.sum()
-    table = blocks.lazy()
-    for step in steps:
-        table = table.with_columns(**step)
-    return table.select(value).collect(engine="in-memory").to_series()
+    return compute_in_steps(blocks, steps)
 
 
 def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
@@ -95,7 +92,7 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * (2 * b.k - b.size + 1))}
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
-    value = ratio(b.number("twice_ranks") + last, 2 * b.positives)
+    value = ratio(pl.col("twice_ranks") + last, 2 * b.positives)
     aggregates = by_ties(parts, expected=True, bounded=True)
     return Metric("share", value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
 
@@ -105,13 +102,12 @@ def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
 
     They rank last, as one tied block.
     """
-    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
-    return b.positives - retrieved, ranked
+    return b.positives - b.retrieved_positives, b.retrieved_rows
 
 
 def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     # Rows without a label of their own are no negatives here, whatever they are to other metrics.
-    unjudged, unjudged_k, unjudged_rows = map(b.number, ("unjudged", "unjudged_k", "unjudged_rows"))
+    unjudged, unjudged_k, unjudged_rows = map(pl.col, ("unjudged", "unjudged_k", "unjudged_rows"))
     counts = b.hits, b.size - b.hits - unjudged, b.positives
     hits, block_misses, positives = (count.cast(pl.Float64) for count in counts)
     above = (b.k - b.size - b.tp + b.hits - unjudged_k + unjudged).cast(pl.Float64)
@@ -121,23 +117,23 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     low = (positives - above).clip(0, block_misses + 1)
     worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
     parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
-    value = ratio(b.number("bpref"), positives * fewer)
+    value = ratio(pl.col("bpref"), positives * fewer)
     return Metric("share", value, by_ties(parts, expected=True, bounded=True), counts_ranks=True)
 
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))}
-    value = ratio(b.number(f"judged@{cutoff}"), cutoff.divisor(b))
+    value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
     return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
 
-def _discounts_among(name: re.Match[str], b: Blocks, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
+def _discounts_among(name: re.Match[str], before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`, none beyond k."""
     first, last = pl.col("before"), pl.col("upto")
     of_one_rank = pl.when(last - first == 1).then(1 / (last + 1).log(2)).when((last - first).is_not_null()).then(0.0)
     steps = [{"value": of_one_rank + discounts_of_ties(first, last, name[0])}]
-    return b.of_columns(steps, before=_first(before, k), upto=_first(upto, k))
+    return in_steps(steps, before=_first(before, k), upto=_first(upto, k))
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
@@ -149,20 +145,19 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     k, at = (None, "") if cutoff is None else (cutoff.of_group(b.positives, b.rows), f"@{cutoff}")
     # The gain of each block, shared out evenly, times the mean discount of its rows.
-    of_blocks = Aggregate(b.gain / b.size * _discounts_among(name, b, b.k - b.size, b.k, k))
-    parts, dcg = {f"dcg{at}": of_blocks}, b.number(f"dcg{at}")
+    of_blocks = Aggregate(b.gain / b.size * _discounts_among(name, b.k - b.size, b.k, k))
+    parts, dcg = {f"dcg{at}": of_blocks}, pl.col(f"dcg{at}")
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=True, bounded=True)
         return Metric("share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False)
-    ideal = b.number(f"ideal{at}")
+    ideal = pl.col(f"ideal{at}")
     if b.graded:
         parts[f"ideal{at}"] = of_blocks._replace(how="ideal")
     else:
         # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
         # 1.
-        parts[f"ideal{at}"] = Aggregate(_discounts_among(name, b, b.tp - b.hits, b.tp, k))
-        retrieved = b.number("retrieved_positives").fill_null(0)
-        ideal = ideal + _discounts_among(name, b, retrieved, b.positives, k)
+        parts[f"ideal{at}"] = Aggregate(_discounts_among(name, b.tp - b.hits, b.tp, k))
+        ideal = ideal + _discounts_among(name, b.retrieved_positives, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
@@ -172,10 +167,10 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts, captured, total = cutoff.aggregates(b), f"tp@{cutoff}", b.positives
     if b.graded:
-        captured, total = f"captured_gain@{cutoff}", b.number("hit_gains")
+        captured, total = f"captured_gain@{cutoff}", pl.col("hit_gains")
         gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
-    value = ratio(b.number(captured), total).clip(upper_bound=1.0)
+    value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
 
 
@@ -187,7 +182,7 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     # One row, so no difference of sums.
     block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
-    return Metric("share", b.number(name[0]), by_ties(parts, expected=True, bounded=True), needs=(), counts_ranks=True)
+    return Metric("share", pl.col(name[0]), by_ties(parts, expected=True, bounded=True), needs=(), counts_ranks=True)
 
 
 FAMILIES = (

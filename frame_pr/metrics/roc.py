@@ -16,9 +16,9 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # so that fixed-point weights lose nothing.
     above = 2 * (b.k - b.tp) - b.size + b.hits
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
-    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
     negatives = b.rows - b.positives
-    below = retrieved.cast(pl.Float64) * negatives - b.number("negatives_above") / 2
+    below = retrieved.cast(pl.Float64) * negatives - pl.col("negatives_above") / 2
     # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
@@ -40,11 +40,11 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     steps = reached.floor()
     in_order = b.hits / (misses + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
     part = f"area@{cutoff}"
-    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
     last = negatives - (ranked - retrieved)
     tied = _slope(b.positives - retrieved, last, (width - negatives + last).clip(lower_bound=0))
     # Standardize as McClish does: a random ranking has 1/2, whatever the limit.
-    share, chance = ratio(b.number(part) + tied, b.positives * negatives), most**2 / 2
+    share, chance = ratio(pl.col(part) + tied, b.positives * negatives), most**2 / 2
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))},
         expected=lambda: {part: Aggregate(behind + in_order)},
@@ -71,15 +71,14 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
-        return Metric("threshold", b.number(name[0]), by_ties(parts, bounded=False), needs=needs, beyond_steps="all")
+        return Metric("threshold", pl.col(name[0]), by_ties(parts, bounded=False), needs=needs, beyond_steps="all")
     # The first block with a positive at whose end the curve has crossed: the counts before it and after it.
     counts = {"tp before": b.tp - b.hits, "k before": b.k - b.size, "tp after": b.tp, "k after": b.k}
     parts = {f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min") for count, of in counts.items()}
     # Rows that are not retrieved rank last, as one tied block.
-    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
     tp0, k0, tp1, k1 = (
-        b.number(part).fill_null(last)
-        for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
+        pl.col(part).fill_null(last) for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
     )
     fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
     fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)

@@ -1,8 +1,8 @@
-"""Sums over the ranks of tied rows, as lists of these ranks."""
+"""Expressions that Python computes in steps, and sums over the ranks of tied rows, as lists of these ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,27 @@ import polars as pl
 LONGEST = 2**24
 """The longest list of ranks. A row that stands for `count` rows may make a tie longer."""
 _ZERO = pl.Series([0.0])
+
+
+def in_steps(steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.Expr:
+    """Compute columns step by step, the first of these numbers; the value is the column `value` of the last step.
+
+    polars plans a part of an expression anew each time that it is named, which takes milliseconds.
+    """
+
+    def value(columns: Sequence[pl.Series]) -> pl.Series:
+        return compute_in_steps(pl.DataFrame(dict(zip(numbers, columns, strict=True))), steps)
+
+    # The streaming engine would call this for each of many small pieces of the table, some of one row.
+    return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64)
+
+
+def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]) -> pl.Series:
+    """Add the columns of each step to a table, and return the column `value`."""
+    plan = table.lazy()
+    for step in steps:
+        plan = plan.with_columns(**step)
+    return plan.select("value").collect(engine="in-memory").to_series()
 
 
 def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
