@@ -171,7 +171,8 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
         return match[1], number or "10"
     word = next((answer for answer in answers(word) if answer in _KEYWORDS), word)
     if not (near := nearest(word, _KEYWORDS, cutoff=0.7)):
-        return match[1], word
+        meant = nearest(text, [head for head in HEADS if "@" in head], cutoff=0.8)
+        return (meant[0], "") if meant else (match[1], word)
     if percent := re.fullmatch(r"([0-9]+\.?[0-9]*)%", number):
         number = f"{float(percent[1]) / 100:g}"
     return match[1], f"{near[0]}={number if re.fullmatch(_NUMBER, number) else _EXAMPLES[near[0]]}"

@@ -77,6 +77,8 @@ NO_NAMES += ["f1@threshold=1..2", "max_f1@10", "threshold@max_f1@3", "interpolat
         ("recall_at_precision", ["recall@precision=0.9"]),
         ("best_f1", ["max_f1"]),
         ("optimal_threshold", ["threshold@max_f1"]),
+        ("threshold@min_cost", ["threshold@min_cost10"]),
+        ("threshold@maxf1", ["threshold@max_f1"]),
         ("average_precision@7/min", ["average_precision@7"]),
         ("score", []),
         ("label", []),
