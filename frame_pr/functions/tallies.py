@@ -129,7 +129,7 @@ def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: b
         if whole_frame and len(bins) > 1:
             _warn_of_one_bin(rows, selection.scores, bins, ascending=request.ascending)
         rows = rows.with_columns(
-            _edges_reached(column, name, schema[column], bins, ascending=request.ascending)
+            _edges_reached(rows[column], name, bins, ascending=request.ascending)
             for column, name in selection.scores.items()
         )
     columns, ascending = list(names.values()), request.ascending
@@ -211,21 +211,16 @@ def bin_edges(dtype: Any, edges: list[Threshold], *, ascending: bool) -> tuple[p
     return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 
 
-def _edges_reached(column: str, name: str, dtype: Any, edges: list[Threshold], *, ascending: bool) -> pl.Expr:
-    """Return the best edge that each score reaches, in the dtype of the scores."""
-    typed_edges, labels = bin_edges(dtype, edges, ascending=ascending)
-
-    def worst_scores(scores: pl.Series) -> pl.Series:
-        """Return the worst score of the bin of each score."""
-        edges_reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
-        if (lost := scores.filter(edges_reached.is_null() & scores.is_not_null())).len():
-            raise ValueError(
-                f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {dtype} is "
-                "infinite: add an edge that all scores reach"
-            )
-        return edges_reached.zip_with(scores.is_not_null(), scores)
-
-    return pl.col(column).map_batches(worst_scores, return_dtype=dtype, is_elementwise=True)
+def _edges_reached(scores: pl.Series, name: str, edges: list[Threshold], *, ascending: bool) -> pl.Series:
+    """Return the worst score of the bin of each score. `name`: the caller's column."""
+    typed_edges, labels = bin_edges(scores.dtype, edges, ascending=ascending)
+    reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
+    if (lost := scores.filter(reached.is_null() & scores.is_not_null())).len():
+        raise ValueError(
+            f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {scores.dtype} is "
+            "infinite: add an edge that all scores reach"
+        )
+    return reached.zip_with(scores.is_not_null(), scores).alias(scores.name)
 
 
 def _warn_of_one_bin(

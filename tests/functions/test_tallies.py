@@ -200,3 +200,14 @@ def test_parts_of_a_frame_may_have_one_bin():
     by_group = SHARES.with_columns(q=pl.Series([1, 2, 1, 2]))
     parts = fp.partitioned(by_group, partitions=2, progress=False)
     assert parts.tally("y", "s", by="q", bins=[0.0, 0.55, 0.6]).height == 2
+
+
+def test_an_integer_below_all_edges_is_an_error_of_one_sentence():
+    run = pl.DataFrame({"y": [0, 1], "s": [1, -5]})
+    message = (
+        r"^score column 's' holds -5, worse than all edges of bins=, and no Int64 is infinite: "
+        r"add an edge that all scores reach$"
+    )
+    for frame in (run, run.lazy()):
+        with pytest.raises(ValueError, match=message):
+            fp.tally(frame, "y", "s", bins=[0, 1]).lazy().collect()
