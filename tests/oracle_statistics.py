@@ -153,7 +153,8 @@ def share_interval(value, error, df, confidence, sources=None):
     """
     if value is None or error is None or df < 1:
         return None
-    least = ((1 - confidence) / 2) ** (1 / (sources or df + 1))
+    n = df + 1 if sources is None else sources
+    least = ((1 - confidence) / 2) ** (1 / n) if n else 0.0
     if value in (0, 1):
         return (least, 1.0) if value == 1 else (0.0, 1 - least)
     m = float(value)
@@ -246,7 +247,7 @@ def cluster_interval(name, groups, confidence):
     labelled = [(bool(t), c) for of, (_, cs) in zip(sides, groups, strict=True) for t, c in zip(of, cs, strict=True)]
     kinds = [{cluster for t, cluster in labelled if t == side} for side in (True, False)]
     sources = min(map(len, kinds)) if name in VALUES else len(kinds[0])
-    return value, share_interval(value, error, n - 1, confidence, sources or None), error
+    return value, share_interval(value, error, n - 1, confidence, sources), error
 
 
 def wilson_interval(part, whole, confidence):

@@ -155,8 +155,8 @@ def compare(
         `equal`, or the smaller one, `losses`; `level`, the confidence level. Counts are Int64, numbers Float64.
 
         Null: the bounds and the p-value of fewer than two groups, and where there is a difference without a standard
-        error: all differences are one number other than 0, or both means of Welch's test have variance 0. If all
-        differences are 0, the p-value is 1.
+        error: all differences are one number other than 0, both means of Welch's test have variance 0, or the errors of
+        clusters in both groups cancel. If all differences are 0, the p-value is 1.
 
     Raises
     ------

@@ -311,7 +311,8 @@ def compare_values(
     """Combine the intervals of both values into that of the difference: Newcombe (1998), Zou and Donner (2008).
 
     The p-value is the largest alpha at which the interval contains 0, so both always agree. Clusters that are in both
-    groups enter by their covariance.
+    groups multiply the squared reach by a constant, the share of the variances that their covariance leaves: a reach
+    that grows with the confidence gives one p-value.
     """
     both, kinds = _both(estimates, pairs), rows.bounds
     if rows.clustered:
@@ -319,29 +320,27 @@ def compare_values(
     a, b, metric = Estimates.of(both, "base "), Estimates.of(both), both["m"].to_numpy()
     difference = array_of(both, "difference")
     with np.errstate(all="ignore"):
-        error_a, error_b = (_implied_error(side, kinds, metric) for side in (a, b))
-        covariance = np.zeros(len(both))
+        total = sum(_implied_error(side, kinds, metric) ** 2 for side in (a, b))
+        variance = total
         if rows.clustered:
             corrections = np.sqrt(a.units / (a.units - 1) * b.units / (b.units - 1))
             groups = array_of(both, "base groups") * array_of(both, "groups")
-            covariance = np.nan_to_num(array_of(both, "products")) * corrections / groups
-        spread = a.error * b.error
-        correlation = np.where(spread > 0, np.clip(covariance / spread, -1, 1), 0.0)
-        total = error_a**2 + error_b**2
-        variance = total - 2 * covariance
-        error = np.sqrt(np.where(variance > TIE * total, variance, 0.0 * total))
+            variance = total - 2 * np.nan_to_num(array_of(both, "products")) * corrections / groups
+        variance = np.where(variance > TIE * total, variance, 0.0 * total)
+        # Without a variance, a difference other than 0 has no bounds.
+        share = np.where(variance > 0, variance / total, np.where(difference == 0, 0.0, np.nan))
 
         def interval(alpha: float | Array) -> tuple[Array, Array]:
             """Return the bounds of the difference at error rates alpha."""
             (low_a, high_a), (low_b, high_b) = (bounds.bounds_of(kinds, metric, side, alpha) for side in (a, b))
-            of_a, of_b = np.stack([high_a - a.value, a.value - low_a]), np.stack([b.value - low_b, high_b - b.value])
-            below, above = np.sqrt(np.maximum(of_a**2 + of_b**2 - 2 * correlation * of_a * of_b, 0.0))
-            return difference - below, difference + above
+            below = np.sqrt(share * ((high_a - a.value) ** 2 + (b.value - low_b) ** 2))
+            above = np.sqrt(share * ((a.value - low_a) ** 2 + (high_b - b.value) ** 2))
+            return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
 
         low, high = interval(alpha)
         p = _p_value_of_interval(interval, len(difference))
         p = np.where(np.isnan(low), np.nan, np.where(difference == 0, 1.0, p))
-    return both.with_columns(columns_of(low=low, high=high, p_value=p, standard_error=error))
+    return both.with_columns(columns_of(low=low, high=high, p_value=p, standard_error=np.sqrt(variance)))
 
 
 def _p_value_of_interval(interval: Callable[[Array], tuple[Array, Array]], tests: int) -> Array:
@@ -352,7 +351,7 @@ def _p_value_of_interval(interval: Callable[[Array], tuple[Array, Array]], tests
         low, high = interval(2 * ndtr(-z))
         return ~((low <= 0) & (high >= 0))
 
-    p: Array = 2 * ndtr(-bounds.bisected(excludes_0, np.zeros(tests), np.full(tests, _LARGEST_Z))[1])
+    p: Array = 2 * ndtr(-bounds.bisected(excludes_0, np.zeros(tests), np.full(tests, _LARGEST_Z))[0])
     return p
 
 

@@ -181,12 +181,41 @@ def test_clusters_in_both_groups():
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
     sides = [fp.intervals(data, [AP, AUC], "t", score, cluster="user", details=True) for score in ("s", "other")]
     for row, a, b in zip(unpaired.to_dicts(), *(side.to_dicts() for side in sides), strict=True):
-        errors = a["standard_error"], b["standard_error"]
-        correlation = (errors[0] ** 2 + errors[1] ** 2 - row["standard_error"] ** 2) / 2 / errors[0] / errors[1]
+        # The share of both variances that the covariance leaves.
+        share = row["standard_error"] ** 2 / (a["standard_error"] ** 2 + b["standard_error"] ** 2)
         for bound, x, y in (("low", "high", "low"), ("high", "low", "high")):
-            of_a, of_b = abs(a[x] - a["value"]), abs(b[y] - b["value"])
-            reach = (of_a**2 + of_b**2 - 2 * correlation * of_a * of_b) ** 0.5
+            reach = np.hypot(a[x] - a["value"], b[y] - b["value"]) * share**0.5
             assert abs(row[bound] - row["difference"]) == near(reach)
+
+
+def test_clusters_in_both_groups_have_one_p_value():
+    # The errors of two clusters are those of one number: their correlation is 1 or -1, and the intervals are wide.
+    rng = np.random.default_rng(0)
+    columns = {"case": np.arange(1_200) // 24, "week": np.arange(1_200) % 2, "user": np.arange(1_200) // 2 % 2}
+    data = pl.DataFrame(columns | {"t": rng.random(1_200) < 0.5, "s": rng.integers(0, 3, 1_200) / 2})
+    p_values = []
+    for confidence in (0.5, 0.7, 0.9, 0.95, 0.99, 0.9999, 0.999999):
+        result = compared(data, METRICS, by="case", cluster="user", confidence=confidence, correction=None)
+        result = result.drop_nulls("p_value").with_columns(excludes_0=(pl.col("low") > 0) | (pl.col("high") < 0))
+        assert result.height > 150
+        assert result.filter(pl.col("excludes_0") != (pl.col("p_value") < 1 - confidence)).is_empty()
+        assert result.select(pl.col("low", "high").is_between(-1, 1).all()).row(0) == (True, True)
+        p_values.append(result["p_value"].to_list())
+    assert all(p == p_values[0] for p in p_values)
+
+
+def test_clusters_whose_errors_cancel():
+    # Each user has the same rows in both weeks, and week 2 one more positive: its recall is larger for all users.
+    hits = {1: [1, 1, 0, 0], 2: [1, 0, 0, 0]}
+    rows = [(1, user, hit) for user, of_user in hits.items() for hit in of_user]
+    rows += [(2, user, hit) for user, of_user in hits.items() for hit in [*of_user[1:], of_user[0] or 1]]
+    data = pl.DataFrame(rows, schema=["week", "user", "s"], orient="row").with_columns(t=True)
+    (same,) = compared(data, "recall@threshold=1", cluster="user").iter_rows(named=True)
+    assert (same["difference"], same["standard_error"], same["low"], same["high"], same["p_value"]) == (0, 0, 0, 0, 1)
+    more = pl.when(pl.col("week") == 2, pl.int_range(4).over("week", "user") == 2).then(1).otherwise("s")
+    (row,) = compared(data.with_columns(s=more), "recall@threshold=1", cluster="user").iter_rows(named=True)
+    assert (row["difference"], row["standard_error"]) == (0.25, 0)
+    assert (row["low"], row["high"], row["p_value"]) == (None, None, None)
 
 
 def test_means_that_do_not_vary():
