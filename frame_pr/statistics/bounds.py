@@ -105,9 +105,9 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     z = -scipy_special().ndtri(alpha / 2)
     part = z * z / n
     middle, reach = value + part / 2, z * np.sqrt(value * (1 - value) / n + part / (4 * n))
-    # Set the ends exactly, because the square root is rounded.
     low, high = (middle - reach) / (1 + part), (middle + reach) / (1 + part)
-    return np.where(value == 0, 0.0, low), np.where(value == 1, 1.0, high)
+    # Set the ends exactly, because the square root is rounded. Without units, 0 * middle is NaN.
+    return np.where(value == 0, 0 * middle, low), np.where(value == 1, 1 + 0 * middle, high)
 
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:

@@ -459,8 +459,9 @@ class SampledRows(Generic[Frame]):
 
         In a group with a single cluster the D add up to 0 whatever the error is. So the mean has no error.
         """
-        n, error = pl.len().cast(pl.Int64), (pl.col("D") ** 2).sum()
-        error = pl.when((n > 1) & ~pl.col("alone").any()).then((error * n / (n - 1)).sqrt())
+        n, squares = pl.len().cast(pl.Int64), (pl.col("D") ** 2).sum()
+        # A value in place of an undefined one has no influence: D is 0 / 0.
+        error = pl.when((n > 1) & ~pl.col("alone").any()).then((squares * n / (n - 1)).sqrt().fill_nan(None))
         sources = pl.min_horizontal(pl.col("has_positive").sum(), pl.col("has_negative").sum()).cast(pl.Int64)
         return self.clusters().group_by(self.key_columns).agg(error=error, df=n - 1, units=n, sources=sources)
 

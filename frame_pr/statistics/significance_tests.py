@@ -257,7 +257,7 @@ def compare_rows(
     of_labels = of_positives * p / (p - 1) + (total - of_positives) * n / (n - 1)
     by_class = [m for m, metric in enumerate(rows.metrics) if metric.by_class and not rows.clustered]
     variance = pl.when(pl.col("m").is_in(by_class)).then(of_labels).otherwise(total * (df + 1) / df)
-    error, noise = variance.clip(lower_bound=0.0).sqrt(), TIE * pl.max_horizontal(a.abs(), b.abs())
+    error, noise = variance.fill_nan(None).clip(lower_bound=0.0).sqrt(), TIE * pl.max_horizontal(a.abs(), b.abs())
     has_both = a.is_not_null() & b.is_not_null()
     table = both.with_columns(
         units_baseline=units,

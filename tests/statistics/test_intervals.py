@@ -261,3 +261,22 @@ def test_the_bound_of_1_counts_clusters_of_the_rarer_label():
     data = pl.DataFrame({"c": [*"abccd"], "y": [1, 1, 1, 0, 0], "s": [9, 8, 7, 2, 1]})
     low, high = fp.intervals(data, "average_precision", "y", "s", cluster="c").select("low", "high").row(0)
     assert (low, high) == (near(0.025**0.5), 1)
+
+
+@pytest.mark.parametrize("undefined", [0.0, 1.0])
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_a_value_in_place_of_an_undefined_one_has_no_error(undefined, cluster):
+    # There are no positives, and no row reaches 9.
+    data = pl.DataFrame({"user": [1, 2, 3, 1], "arm": [1, 1, 2, 2], "t": [False] * 4, "s": [1, 2, 3, 4]})
+    metrics = ["average_precision", "roc_auc", "recall@threshold=2", "precision@threshold=9", "f1@threshold=9"]
+    options = {"cluster": cluster, "undefined": undefined, "details": True}
+    bounds = fp.intervals(data, metrics, "t", "s", **options)
+    assert bounds["value"].to_list() == [undefined] * 5
+    assert bounds.select("low", "high", "standard_error").null_count().row(0) == (5, 5, 5)
+    scores = data.with_columns(other=-pl.col("s"))
+    for table in (
+        fp.compare(scores, metrics, "t", ["s", "other"], **options),
+        fp.compare(data, metrics, "t", "s", between="arm", **options),
+    ):
+        assert table["difference"].to_list() == [0.0] * 5
+        assert table.select("low", "high", "p_value", "standard_error").null_count().row(0) == (5, 5, 5, 5)
