@@ -14,7 +14,7 @@ from frame_pr.inputs.policies import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TO
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
-from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
+from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, metric
 
 TARGET = Path(__file__).with_name("options.md")
 HEAD = """# Options supported by each metric and function
@@ -190,7 +190,7 @@ def refused_by(name: str, way: Way) -> set[str]:
 @cache
 def refused_by_metric(name: str) -> frozenset[str]:
     """The trials that a metric refuses, as its record states."""
-    record = metric(name, GRADED_COLUMNS)
+    record = metric(name, GRADED_BLOCKS)
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
     if isinstance(record.cutoff, Rank) or record.counts_ranks:
         refused |= {"weight=", "prevalence="}

@@ -19,7 +19,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
-from frame_pr.metrics.names import examples, meant_names
+from frame_pr.metrics.names import example_names, meant_names
 
 if TYPE_CHECKING:
     from frame_pr.functions import confusion as matrices
@@ -221,7 +221,7 @@ def missing_name(finding: str, name: str) -> str:
         return f"{text}; {calls[0]} does that"
     if near := nearest(name, names, cutoff=0.9):
         return f"{text}; {did_you_mean(near[:2])}"
-    if computed := [example for meant in meant_names(name) for example in examples(meant)]:
+    if computed := [example for meant in meant_names(name) for example in example_names(meant)]:
         return f"{text}; evaluate({computed[0]!r}, ...) computes it"
     if near := nearest(name, names, cutoff=0.8):
         return f"{text}; {did_you_mean(near[:2])}"

@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import check_flag, names_of, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column
 from frame_pr.metrics.cutoffs import Rank
-from frame_pr.metrics.names import examples, is_metric, meant_names, metric
+from frame_pr.metrics.names import example_names, is_metric, meant_names, metric
 
 _METHODS = ("metric", "average_precision", "precision_at_k", "roc_auc", "ndcg")
 
@@ -57,7 +57,7 @@ class ExprPR:
 
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and (meant := meant_names(name)):
-                hint = f"metric({examples(meant[0])[0]!r}, truth) computes it"
+                hint = f"metric({example_names(meant[0])[0]!r}, truth) computes it"
             elif near := nearest(name, _METHODS, cutoff=0.8)[:1]:
                 hint = did_you_mean(near)
             else:

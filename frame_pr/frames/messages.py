@@ -17,7 +17,7 @@ import polars as pl
 # The check of a LazyFrame runs inside its plan, so polars frames are on the stack above it.
 _INSIDE = (__name__.partition(".")[0], "polars")
 _LONGEST = 80  # characters of a value
-_EXAMPLES = 5  # values shown in an error
+_MOST_SHOWN = 5  # values of a list
 
 
 class DataWarning(UserWarning):
@@ -45,8 +45,8 @@ def shown(value: Any) -> str:
             return _cut(repr(value))
     if type(value) in (list, tuple, set, frozenset):
         start, end = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
-        more = ", ..." if len(value) > _EXAMPLES else "," if start == "(" and len(value) == 1 else ""
-        return _cut(start + ", ".join(map(shown, list(value)[:_EXAMPLES])) + more + end)
+        more = ", ..." if len(value) > _MOST_SHOWN else "," if start == "(" and len(value) == 1 else ""
+        return _cut(start + ", ".join(map(shown, list(value)[:_MOST_SHOWN])) + more + end)
     return kind_of_value(value)
 
 
@@ -63,8 +63,8 @@ def kind_of_value(value: Any) -> str:
 def examples(values: Iterable[Any]) -> str:
     """Format the first few values, and count the rest."""
     values = list(values)
-    first = ", ".join(map(shown, values[:_EXAMPLES]))
-    return first + (f" and {len(values) - _EXAMPLES} more" if len(values) > _EXAMPLES else "")
+    first = ", ".join(map(shown, values[:_MOST_SHOWN]))
+    return first + (f" and {len(values) - _MOST_SHOWN} more" if len(values) > _MOST_SHOWN else "")
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:

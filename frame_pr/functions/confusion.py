@@ -39,9 +39,9 @@ from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import each, read_decimal, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
-COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
+CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
 """The counts and rates of `confusion` after the cutoff."""
-_MOST = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
+_MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
 @public(REFUSED["confusion"])
@@ -172,7 +172,7 @@ def confusion(
     if prediction is not None:
         refuse_several("prediction", prediction)
     undefined, means = filling("undefined", undefined), means_for(mean_over, statistics)
-    columns, by = columns_of_rates(rates, COLUMNS, CONFUSION), keys_of_means(by, mean_over)
+    columns, by = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION), keys_of_means(by, mean_over)
     if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
         kind = find_kind(frame)
         if is_metric(threshold) and (kind is None or threshold not in kind.columns):
@@ -237,7 +237,7 @@ def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Validate thresholds or ranks, each of them once; a Boolean prediction has the threshold 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
     read = Threshold.of if k is None else Rank.of
-    cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
+    cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST_CUTOFFS)]
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:
             raise ValueError(f"{argument} has {cutoff} twice")
@@ -272,7 +272,7 @@ def _rows_of_cutoffs(table: pl.LazyFrame, tables: _Tables, totals: Sequence[str]
     return stacked(table, [pl.col("group"), *map(by_name, totals)], rows)
 
 
-_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
+_MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 
 
 @public()
@@ -362,7 +362,7 @@ def confusion_matrix(
 def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, drops: bool) -> Frame:
     """Compute what `confusion_matrix` returns."""
     selection = selected(frame, request)
-    refuse_clash(selection.keys.values(), _COLUMNS)
+    refuse_clash(selection.keys.values(), _MATRIX_COLUMNS)
     schema = selection.schema
     of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
@@ -375,7 +375,7 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     rows = selection.data.lazy().select(*columns, **_labels(schema))
     result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
     keys = list(selection.keys.values())
-    result = result.select(*map(by_name, keys), *_COLUMNS)
+    result = result.select(*map(by_name, keys), *_MATRIX_COLUMNS)
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
     return selection.kind.give(result, keys)

@@ -15,13 +15,13 @@ from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import Request, Use, request_of
+from frame_pr.inputs.request import TOTALS, Request, Use, request_of
 from frame_pr.inputs.rows import Rows, on_rows, rows_of
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.metric import ratio
-from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
+from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, request_for
 from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of
 from frame_pr.ranking.blocks import PackedRows, blocks_of, ends, numbered_rows, running_columns, starts
 
@@ -29,8 +29,7 @@ CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
 """The columns of a curve."""
 ALL_COLUMNS = tuple(dict.fromkeys((*CURVE_COLUMNS, "recall_step", "interpolated_precision", *CONFUSION_AT_CUTOFF)))
 """Those of a curve with `rates="all"`."""
-_TOTALS = ("positives", "rows")
-_COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
+_COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *TOTALS)
 
 
 @public(REFUSED["curve"])
@@ -289,7 +288,7 @@ def _blocks_and_formulas(
 
     `ranked`: see `blocks_of`.
     """
-    blocks = FLOAT_COLUMNS if rows.weights.fractional else COLUMNS
+    blocks = FLOAT_BLOCKS if rows.weights.fractional else BLOCKS
     formulas = {
         name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
     }

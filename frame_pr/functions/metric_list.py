@@ -6,11 +6,14 @@ import re
 
 import polars as pl
 
+from frame_pr.frames.arguments import DEFAULTS
+from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics.cutoffs import LIMITED, Rank
-from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, HEADS, is_metric, metric
+from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, HEADS, is_metric, metric
 from frame_pr.metrics.rates import COUNTS, RATES, rate_of
 
-_CUTOFFS = {
+_CUTOFF_NOTATIONS = {
     "K": "10",
     "K%": "10%",
     **{f"{rate}=": f"{rate}=0.5" for rate in ("threshold", "recall", *LIMITED, "npv")},
@@ -39,7 +42,7 @@ def metrics() -> pl.DataFrame:
 
 
 def _row(head: str) -> tuple[str, str, str | None, str]:
-    cutoffs = {"none": head, **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFFS.items()}}
+    cutoffs = {"none": head, **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFF_NOTATIONS.items()}}
     names = {words: name for words, name in cutoffs.items() if is_metric(name)}
     words = None if list(names) == ["none"] else ", ".join(names)
     return head, _meaning(head, next(iter(names.values()))), words, ", ".join(_options(list(names.values())))
@@ -57,7 +60,7 @@ def _options(names: list[str]) -> list[str]:
     ranked = [isinstance(record.cutoff, Rank) or record.counts_ranks for record in records]
     ties = {rule for record in records for rule in record.aggregates}
     options = [] if all(ranked) else ["weight", "prevalence"]
-    options += [f"ties={rule}" for rule in ("expected", "optimistic", "pessimistic", "order") if rule in ties]
-    parts = (part for name in names for part in metric(name, GRADED_COLUMNS).aggregates["threshold"]().values())
-    graded = {"gain", "hit_gain"} & {column for part in parts for column in part.over.meta.root_names()}
+    options += [f"ties={rule}" for rule in TIES if rule in ties and rule != DEFAULTS["ties"]]
+    parts = (part for name in names for part in metric(name, GRADED_BLOCKS).aggregates["threshold"]().values())
+    graded = {*GAINS} & {column for part in parts for column in part.over.meta.root_names()}
     return [*options, "gain"] if graded else options

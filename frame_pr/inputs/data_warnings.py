@@ -16,8 +16,8 @@ from frame_pr.inputs.request import Request
 
 _DELIBERATE = 1e6  # A threshold this many times as large as all scores selects no row on purpose.
 _SHOWN = 5  # Thresholds in a message.
-_SHORT = 4  # Rows of a group that may be in any order by coincidence.
-_GROUPS = 64  # Groups, at most, that show whether a column holds ranks or classes.
+_SHORT_GROUP = 4  # Rows of a group that may be in any order by coincidence.
+_SAMPLED_GROUPS = 64  # Groups, at most, that show whether a column holds ranks or classes.
 COUNT = "count"
 """The column that `tally` adds."""
 
@@ -49,7 +49,7 @@ def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
 
     To look at all rows took up to seven times as long as the average precision of 3 million rows.
     """
-    few_keys = data.select(keys).gather_every(max(data.height // _GROUPS, 1)).unique()
+    few_keys = data.select(keys).gather_every(max(data.height // _SAMPLED_GROUPS, 1)).unique()
     return data.join(few_keys, on=keys, how="semi", nulls_equal=True) if keys else data
 
 
@@ -69,7 +69,7 @@ def _warn_of_ranks(sample: pl.DataFrame, name: str, keys: Sequence[str]) -> None
     of_groups = sample.group_by(keys or pl.lit(0)).agg(rows=pl.len(), is_ranked=is_ranked)
     # Positives have small values: there are more of them at 1 than elsewhere, and their mean is below that of all rows.
     are_small = (hit.filter(value == 1).mean() > hit.mean()) & (value.filter(hit).mean() < value.mean())
-    are_long = (of_groups["rows"] > _SHORT).any()
+    are_long = (of_groups["rows"] > _SHORT_GROUP).any()
     if are_long and of_groups["is_ranked"].all() and sample.select(are_small).item():
         warn(
             f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have small ones; "

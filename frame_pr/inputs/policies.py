@@ -56,7 +56,7 @@ TIES: Mapping[Ties, TieRule] = {
 }
 assert get_args(Ties) == tuple(TIES), "Ties and TIES name different rules"
 
-BOUNDS = tuple(name for name, rule in TIES.items() if rule.bounds)
+BOUNDING_TIES = tuple(name for name, rule in TIES.items() if rule.bounds)
 """The tie rules that bound a value."""
 _BY_ROW = tuple(name for name, rule in TIES.items() if rule.by_row)
 
@@ -180,7 +180,7 @@ _CURVE = (
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
 _AT_ITS_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
-_WEIGHTS = ("weight", "prevalence")
+_WEIGHT_OPTIONS = ("weight", "prevalence")
 """The options by which rows have weights."""
 REFUSED: Mapping[str, Sequence[Refusal]] = {
     "average_curve": _CURVE,
@@ -192,11 +192,11 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
             Refusal(
                 option, f"weighted rows have no rank: give threshold= instead, or leave out {option}=", with_option="k"
             )
-            for option in _WEIGHTS
+            for option in _WEIGHT_OPTIONS
         ),
     ),
     "curve": _CURVE,
-    "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHTS),
+    "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHT_OPTIONS),
     "plot": _CURVE,
     "plot_scores": _CURVE,
     "report": tuple(
@@ -204,7 +204,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
             option,
             f"a report has metrics at ranks, and weighted rows have no rank: evaluate([...], {option}=) has others",
         )
-        for option in _WEIGHTS
+        for option in _WEIGHT_OPTIONS
     ),
     "tally": (
         Refusal("ties", "say what equal scores mean where the tally is evaluated"),
@@ -227,7 +227,7 @@ _NO_PLACES = (
 _SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
 _RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bootstrap') computes an interval"
 SAMPLED_ROWS = (
-    *(Refusal(option, _RESAMPLED) for option in (*_WEIGHTS, "gain")),
+    *(Refusal(option, _RESAMPLED) for option in (*_WEIGHT_OPTIONS, "gain")),
     *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
     Refusal("total_rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
@@ -269,7 +269,7 @@ TOGETHER = (
         Refusal(
             "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option=option
         )
-        for option in _WEIGHTS
+        for option in _WEIGHT_OPTIONS
     ),
     Refusal("weight", "both say how much rows count: give one of the two", with_option="prevalence"),
     Refusal(

@@ -29,7 +29,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "unscored": ("raise", "unretrieved", "drop"),
     "unjudged": ("raise", "negative", "drop", "trec_eval"),
 }
-OTHER = "other"
+OTHER_SYSTEM = "other"
 """What the names of the scores of other systems begin with."""
 _FLAGS = ("ascending", "tie_break_descending")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
@@ -129,7 +129,7 @@ class Request:
         if self.threshold is not None:
             others["threshold"] = self.threshold
         for i, column in enumerate(self.other_systems):
-            others[f"{OTHER}{i}"] = column
+            others[f"{OTHER_SYSTEM}{i}"] = column
         if self.cluster is not None:
             others["cluster"] = self.cluster
         score = "prediction" if self.predicted else "score"

@@ -14,12 +14,12 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing
 from frame_pr.frames.kinds import Frame, FrameKind, engine_for, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
-from frame_pr.inputs.request import OTHER, Request
+from frame_pr.inputs.request import OTHER_SYSTEM, Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.totals import FrameOfTotals, Typed, totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.inputs.weights import (
-    COLUMNS,
+    WEIGHT_COLUMNS,
     Weights,
     class_counts,
     class_weights,
@@ -176,7 +176,8 @@ def rows_of(
     rows, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
     rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
     weights, gains = (
-        Weights(others.get(name), fractional=name in others and not schema[name].is_integer()) for name in COLUMNS
+        Weights(others.get(name), fractional=name in others and not schema[name].is_integer())
+        for name in WEIGHT_COLUMNS
     )
 
     def per_group(name: str, dtype: pl.DataType, typed: Typed | None = None) -> pl.LazyFrame:
@@ -250,7 +251,7 @@ def _canonical(
     """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
     others, schema = selection.others, selection.schema
     # By any system, so that all systems are measured on the same rows.
-    scores = [*selection.scores, *(role for role in others if role.startswith(OTHER))]
+    scores = [*selection.scores, *(role for role in others if role.startswith(OTHER_SYSTEM))]
     floats = scores if request.unscored != "raise" else []
     floats = [*floats, "truth"] if request.unjudged != "raise" else floats
     if floats := [name for name in floats if schema[name].is_float()]:
@@ -267,7 +268,7 @@ def _canonical(
     drops += [pl.col("count") == 0] if all_rows and "count" in others else []
     if not drops:
         return rows, False
-    return _with_dropped(rows, pl.any_horizontal(drops), [name for name in COLUMNS if name in others]), True
+    return _with_dropped(rows, pl.any_horizontal(drops), [name for name in WEIGHT_COLUMNS if name in others]), True
 
 
 def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
@@ -286,7 +287,7 @@ def _valued_groups(rows: Rows, *, all_rows: bool) -> pl.Series | None:
 
 def _of_groups(rows: Rows, valued_groups: pl.Series) -> Rows:
     """Drop the rows of all other groups."""
-    numbers = [name for name, weights in zip(COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
+    numbers = [name for name, weights in zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
     others = ~pl.col("group").is_in(valued_groups.implode())
     frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)
     return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=valued_groups)

@@ -29,7 +29,7 @@ _GROUP = "group of the rows"  # A column next to keys of any name.
 
 
 def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
-    """Return the code (`keys.score_code`) of the worst score that reaches the threshold.
+    """Return the code (`sort_keys.score_code`) of the worst score that reaches the threshold.
 
     Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in which 0.1 is the nearest
     float to 0.1; a threshold that this dtype would make infinite is compared exactly too. If the dtypes of the

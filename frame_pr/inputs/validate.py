@@ -99,7 +99,7 @@ def _projected(frame: Any, request: Request) -> Any:
     return frame if names is None else project_stream(frame, names)
 
 
-_NUMBERS = {*weights.COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}
+_NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}
 _UNSCORED = (
     "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 )
@@ -124,11 +124,11 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     for role in (*selection.keys, *selection.others):
         argument, name = ("by", selection.keys[role]) if role in selection.keys else (role, selection.others[role])
         values.refuse_objects(argument, name, schema[role])
-        if role in _NUMBERS:
+        if role in _NUMERIC_ROLES:
             values.refuse_text(role, name, schema[role], kind.type_of(name))
-        if role == "count" or (role in weights.COLUMNS and schema[role].is_integer()):
+        if role == "count" or (role in weights.WEIGHT_COLUMNS and schema[role].is_integer()):
             expressions.append(pl.col(role).cast(pl.Int64))
-        elif role in weights.COLUMNS:
+        elif role in weights.WEIGHT_COLUMNS:
             expressions.append(pl.col(role).cast(pl.Float64).fill_nan(None))
     _check_values(selection, request, positive)
     # Only whole numbers may be classes or ranks.
@@ -163,7 +163,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
             f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: give each row its "
             "cluster, one of its own where it belongs to none"
         )
-    for role in weights.COLUMNS:
+    for role in weights.WEIGHT_COLUMNS:
         if role in others:
             weights.check_weights(role, others[role], data[role], labels, counts)
 

@@ -34,11 +34,9 @@ class CumulativeCount(NamedTuple):
     """In the whole larger group."""
 
 
-COLUMNS = ("weight", "gain")
+WEIGHT_COLUMNS = ("weight", "gain")
 """The columns that a caller may pass for each row, in addition to its count."""
-_MOST = 2**56
-
-
+_LARGEST_SUM = 2**56
 GAINS = ("gain", "hit_gain")
 """The gains of all rows, and of positives."""
 EXTRA_SUMS = (*GAINS, "judged", "unjudged")
@@ -110,7 +108,7 @@ def check_counts(name: str, counts: pl.Series) -> None:
         raise ValueError(
             f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; weight= takes others"
         )
-    if counts.cast(pl.Int128, strict=False).sum() > _MOST or floats.sum() > 2 * _MOST:
+    if counts.cast(pl.Int128, strict=False).sum() > _LARGEST_SUM or floats.sum() > 2 * _LARGEST_SUM:
         raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
 
 
@@ -139,7 +137,7 @@ def check_weights(
         each, about = weights.cast(pl.Int128, strict=False), floats
         if counts is not None:
             each, about = each * counts.cast(pl.Int128), about * counts.cast(pl.Float64)
-        if about.sum() > 2 * _MOST or each.sum() > _MOST:
+        if about.sum() > 2 * _LARGEST_SUM or each.sum() > _LARGEST_SUM:
             raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
     elif (odd := weights.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
         raise ValueError(
@@ -154,7 +152,7 @@ def _surely_fit(numbers: pl.Series) -> bool:
         return False
     low: Any = numbers.min()
     high: Any = numbers.max()
-    return bool(low >= 0 and high * len(numbers) <= _MOST)
+    return bool(low >= 0 and high * len(numbers) <= _LARGEST_SUM)
 
 
 def _surely_finite(numbers: pl.Series) -> bool:

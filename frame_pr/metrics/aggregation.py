@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.policies import BOUNDS, TIES
+from frame_pr.inputs.policies import BOUNDING_TIES, TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
@@ -17,7 +17,7 @@ from frame_pr.inputs.totals import with_totals
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
-from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, GRADED_COLUMNS, metric
+from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import PackedRows, Reached, best_blocks, blocks_of
 
@@ -71,12 +71,12 @@ def plan_for(
     positives and rows of the group are facts also if no metric names them.
     """
     graded, ties = rows.gains.name is not None, rows.request.ties
-    blocks = FLOAT_COLUMNS if rows.weights.fractional else GRADED_COLUMNS if graded else COLUMNS
+    blocks = FLOAT_BLOCKS if rows.weights.fractional else GRADED_BLOCKS if graded else BLOCKS
     metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict[str, Aggregate](), {}
     ranks, read = False, set[str]()
     for name, record in metrics.items():
         if ties not in record.aggregates:
-            bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
+            bounds = " and ".join(repr(rule) for rule in BOUNDING_TIES if rule in record.aggregates)
             raise ValueError(f"{name} {TIES[ties].refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
         if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
             way = f"leave out {rows.weights.option}="

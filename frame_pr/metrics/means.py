@@ -20,11 +20,11 @@ Statistic: TypeAlias = Literal[
 AnyFrame = TypeVar("AnyFrame", pl.DataFrame, pl.LazyFrame)
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
-_PART, _LARGE = 2.0**-600, 1e150
+_SCALE, _LARGE = 2.0**-600, 1e150
 # Totals that weight each group. No metric of a caller has these names.
 _POSITIVES, _ROWS = "positives of the group", "rows of the group"
 _TOTALS = {_POSITIVES: "positives", _ROWS: "rows"}
-_WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
+_GROUP_WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
     "weighted": ((_POSITIVES,), lambda positives: positives),
     "by_rows": ((_ROWS,), lambda rows: rows),
     "by_pairs": ((_POSITIVES, _ROWS), lambda positives, rows: positives * (rows - positives)),
@@ -53,11 +53,11 @@ class Means(NamedTuple):
 
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
         """Return the metrics that are needed for each group, under the caller's names."""
-        weighted = [statistic for statistic in self.statistics if statistic in _WEIGHTS]
+        weighted = [statistic for statistic in self.statistics if statistic in _GROUP_WEIGHTS]
         for name in named:
             if weighted and name in self.thresholds:
                 raise ValueError(f"statistics: a threshold has no {weighted[0]!r} mean, and {name} is one")
-        return {**named, **{total: _TOTALS[total] for statistic in weighted for total in _WEIGHTS[statistic][0]}}
+        return {**named, **{total: _TOTALS[total] for statistic in weighted for total in _GROUP_WEIGHTS[statistic][0]}}
 
 
 def validate_statistics(value: Any) -> list[str]:
@@ -97,8 +97,8 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     value = by_name(name).cast(pl.Float64)
     if statistic == "defined":
         return value.count().cast(pl.Int64)
-    if statistic in _WEIGHTS:
-        totals, weight_of = _WEIGHTS[statistic]
+    if statistic in _GROUP_WEIGHTS:
+        totals, weight_of = _GROUP_WEIGHTS[statistic]
         weight = weight_of(*(by_name(total).cast(pl.Float64) for total in totals))
         total = weight.filter(value.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
@@ -108,7 +108,7 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     # A sum, a square or a difference of numbers near the largest float overflows; small parts of the numbers do not.
     fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
     # Of infinite thresholds of both signs there is no mean.
-    return pl.when(fits).then(summary).otherwise(_summary(value * _PART, statistic) / _PART).fill_nan(None)
+    return pl.when(fits).then(summary).otherwise(_summary(value * _SCALE, statistic) / _SCALE).fill_nan(None)
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:

@@ -66,11 +66,11 @@ HEADS = (
 )
 """The parts of names before a cutoff, for completion in editors and for suggestions."""
 
-COLUMNS = Blocks()
+BLOCKS = Blocks()
 """For tables whose weighted counts are whole numbers."""
-FLOAT_COLUMNS = Blocks(whole=False)
+FLOAT_BLOCKS = Blocks(whole=False)
 """For tables whose weighted counts are floats."""
-GRADED_COLUMNS = Blocks(graded=True)
+GRADED_BLOCKS = Blocks(graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
@@ -80,7 +80,7 @@ _EXAMPLES = {"threshold": "0.5", "recall": "0.8", "precision": "0.9", "fpr": "0.
 _KEYWORDS = tuple(_EXAMPLES)
 
 
-def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
+def metric(name: str, blocks: Blocks = BLOCKS) -> Metric:
     """Read a metric's name. Its formulas name the columns of the table of blocks."""
     return _read(name, blocks)
 
@@ -97,8 +97,8 @@ def _read(name: str, blocks: Blocks) -> Metric:
                     f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate it is {hint}"
                 )
             return family.build(match, blocks)
-    examples = "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
-    raise ValueError(f"no metric is named {name!r}; {metric_hint(name) or examples}")
+    hint = metric_hint(name) or "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    raise ValueError(f"no metric is named {name!r}; {hint}")
 
 
 def is_metric(name: object) -> bool:
@@ -136,7 +136,7 @@ def metric_hint(name: str) -> str:
     """Return what to write instead of an unknown name, or nothing."""
     names = meant_names(name)
     if names and _needs_cutoff(names[0]):
-        return f"it needs a cutoff, such as {' or '.join(examples(names[0]))}"
+        return f"it needs a cutoff, such as {' or '.join(example_names(names[0]))}"
     if names:
         return f"did you mean {' or '.join(map(repr, names))}?"
     head = _head_and_cutoff(name)[0]
@@ -151,7 +151,7 @@ def meant_names(name: str) -> list[str]:
     return list(dict.fromkeys(names))[:2]
 
 
-def examples(name: str) -> list[str]:
+def example_names(name: str) -> list[str]:
     """Return the name, or if it needs a cutoff the name at two of them."""
     cutoffs = ("10", "threshold=0.5", "recall=0.8")
     return [name] if _is_name(name) else [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]

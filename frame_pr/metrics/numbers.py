@@ -14,12 +14,12 @@ from frame_pr.frames.arguments import check_real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
-_MOST = 1000  # Each number becomes a column, so more of them would take seconds.
+_MOST_NUMBERS = 1000  # Each number becomes a column, so more of them would take seconds.
 LONGEST_NAME = 100
 """The longest number in a name. A longer one is a mistake, and takes long to read."""
 
 
-def each(argument: str, values: Any, most: int = _MOST) -> list[Any]:
+def each(argument: str, values: Any, most: int = _MOST_NUMBERS) -> list[Any]:
     """Return one value or several as a list of limited length."""
     if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and _length(values) > most:
         raise ValueError(

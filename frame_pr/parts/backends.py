@@ -22,9 +22,9 @@ from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, with_names
 from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_number, refuse_whole_group
 
-OTHER = "only in totals of frame_pr"
+ONLY_TOTALS = "only in totals of frame_pr"
 """The column that separates groups of known totals from those of the frame."""
-_SAMPLE = 1000  # Rows of each part in a sample.
+_SAMPLE_OF_PART = 1000  # Rows of each part in a sample.
 
 
 class Distributed(Backend[Any]):
@@ -50,7 +50,7 @@ class Distributed(Backend[Any]):
 
     @abstractmethod
     def union(self, groups: Any, others: pl.DataFrame) -> Any:
-        """Combine a result of the backend with other groups; a column `OTHER` tells them apart."""
+        """Combine a result of the backend with other groups; a column `ONLY_TOTALS` tells them apart."""
 
     @abstractmethod
     def groups(self, query: PartQuery) -> Any:
@@ -78,7 +78,7 @@ class Distributed(Backend[Any]):
         others = query.of_groups(empty, all_groups=True)
         keys = [name for name in others.columns if name not in query.named]
         both = type(self)(self.union(groups, others))
-        return both.map_parts([*keys, OTHER, *query.named], keys, partial(_prefer_rows, keys=keys))
+        return both.map_parts([*keys, ONLY_TOTALS, *query.named], keys, partial(_prefer_rows, keys=keys))
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
@@ -181,9 +181,9 @@ class Shuffled(Distributed):
 
 
 def _sample_rows(part: pl.DataFrame) -> pl.DataFrame:
-    return part.sample(min(_SAMPLE, part.height), seed=0)
+    return part.sample(min(_SAMPLE_OF_PART, part.height), seed=0)
 
 
 def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return one row per group: that of the rows of the frame if there is one."""
-    return part.sort(OTHER).unique(cs.by_name(*keys), keep="first", maintain_order=True).drop(OTHER)
+    return part.sort(ONLY_TOTALS).unique(cs.by_name(*keys), keep="first", maintain_order=True).drop(ONLY_TOTALS)

@@ -13,7 +13,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.columns import by_name
-from frame_pr.parts.backends import OTHER, Shuffled
+from frame_pr.parts.backends import ONLY_TOTALS, Shuffled
 from frame_pr.parts.part_query import Part, in_part
 from frame_pr.parts.score_ranges import RANGE, OverRanges
 
@@ -90,8 +90,8 @@ class DaskFrame(Shuffled):
     def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Concatenate both."""
         rows = others.to_pandas(use_pyarrow_extension_array=True).set_axis(groups.columns, axis=1)
-        rows = rows.astype(groups._meta.dtypes.to_dict())
-        return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
+        rows = rows.astype(groups._meta.dtypes.to_dict()).assign(**{ONLY_TOTALS: True})
+        return dd.concat([groups.assign(**{ONLY_TOTALS: False}), dd.from_pandas(rows, npartitions=1)])
 
     def from_polars(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Dask frame."""

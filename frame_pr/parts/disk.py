@@ -26,12 +26,12 @@ from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import expanded
 from frame_pr.metrics.means import Means
-from frame_pr.parts.backends import OTHER, Distributed
+from frame_pr.parts.backends import ONLY_TOTALS, Distributed
 from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
 
 _BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
-_SAMPLE = 1_000_000  # The largest number of rows in a sample.
+_LARGEST_SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
 _PART = "part of frame_pr"  # polars drops a column of this name.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
@@ -126,7 +126,7 @@ class DiskFrame(Distributed):
 
     def union(self, groups: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
         """Concatenate both."""
-        return pl.concat([groups.with_columns(**{OTHER: False}), others.with_columns(**{OTHER: True})])
+        return pl.concat([groups.with_columns(**{ONLY_TOTALS: False}), others.with_columns(**{ONLY_TOTALS: True})])
 
     def _map(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, query: PartQuery | None = None
@@ -228,7 +228,7 @@ def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folde
     results = []
     for system in query.systems():
         part = frame.select(map(by_name, system.columns()))
-        sample = part.gather_every(math.ceil(rows / min(rows, most, _SAMPLE))).collect(engine="streaming")
+        sample = part.gather_every(math.ceil(rows / min(rows, most, _LARGEST_SAMPLE))).collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
         unseen_share = sample.filter(sample.is_unique()).height / sample.height
         if unseen_share * rows <= most and (result := system.of_counts(part)) is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.parts.backends import OTHER, Shuffled
+from frame_pr.parts.backends import ONLY_TOTALS, Shuffled
 from frame_pr.parts.part_query import Part, in_part
 from frame_pr.parts.score_ranges import RANGE, OverRanges
 
@@ -109,8 +109,8 @@ class SparkFrame(Shuffled):
     def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Return the union of both."""
         rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
-        groups = groups.selectExpr("*", f"false AS {_quoted(OTHER)}")
-        return groups.union(rows.selectExpr("*", f"true AS {_quoted(OTHER)}"))
+        groups = groups.selectExpr("*", f"false AS {_quoted(ONLY_TOTALS)}")
+        return groups.union(rows.selectExpr("*", f"true AS {_quoted(ONLY_TOTALS)}"))
 
     def from_polars(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Spark frame."""

@@ -20,7 +20,7 @@ from frame_pr.plotting.results import Result, read_result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COUNTS = ("tp", "fn", "fp", "tn")
+_PAIRS = ("tp", "fn", "fp", "tn")
 _EXPECTATION = "plot_confusion draws a frame that confusion_matrix or confusion gave"
 _NAME, _PANEL_NAME = 24, 12
 """The most letters of the name of a class, and in panels."""
@@ -106,14 +106,14 @@ def _cells(frame: Any) -> Result:
     """Read a row for each pair of classes: `truth`, `prediction` and `rows`."""
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
-    if "truth" in names or not set(_COUNTS) <= set(names):
+    if "truth" in names or not set(_PAIRS) <= set(names):
         advice = "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
         return read_result(frame, dict.fromkeys(("truth", "prediction", "rows"), advice), _EXPECTATION)
-    counts = read_result(frame, dict.fromkeys(_COUNTS, "confusion gives it"), _EXPECTATION, first=("threshold", "k"))
+    counts = read_result(frame, dict.fromkeys(_PAIRS, "confusion gives it"), _EXPECTATION, first=("threshold", "k"))
     keys = counts.key_columns
     if any(table.height != 1 for _, table in counts.groups()):
         raise ValueError(f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame")
-    cells = zip(_COUNTS, product(("positive", "negative"), repeat=2), strict=True)
+    cells = zip(_PAIRS, product(("positive", "negative"), repeat=2), strict=True)
     tables = [
         counts.table.select(*keys, truth=pl.lit(truth), prediction=pl.lit(prediction), rows=by_name(count))
         for count, (truth, prediction) in cells

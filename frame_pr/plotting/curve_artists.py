@@ -23,7 +23,7 @@ _EDGES = 100
 _LONG, _CELLS = 2**14, 2**12
 """Points from which a line is drawn without the points that no pixel shows, and the cells that keep some."""
 _MARKERS = "Ds^ov*pX"
-_BANDS = 4
+_BANDED_CURVES = 4
 """The most mean curves with bands."""
 _BASELINES = 4
 """The most baselines with lines. More baselines are a band."""
@@ -63,7 +63,7 @@ def draw_curves(
             ax, curve, options, {"color": draw.grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"}
         )
     for curve, label, line in zip(curves, labels, lines, strict=True):
-        if curve.groups is not None and len(curves) <= _BANDS:
+        if curve.groups is not None and len(curves) <= _BANDED_CURVES:
             x, low, high = curve.points.select("x", "low", "high").drop_nulls().to_numpy().T
             step: Any = "pre" if options.is_pr else None
             ax.fill_between(x, low, high, step=step, color=line["color"], alpha=0.2, linewidth=0)
@@ -72,7 +72,7 @@ def draw_curves(
         _draw_line(ax, curve, options, {"gid": draw.CURVE, **line, "label": label})
     if others:
         draw.add_entry(ax, f"{len(others)} others", color=draw.grey(ax, 0.75), linewidth=0.6)
-    if curves and curves[0].groups is not None and len(curves) <= _BANDS:
+    if curves and curves[0].groups is not None and len(curves) <= _BANDED_CURVES:
         draw.add_entry(ax, "95 % confidence interval", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
     if options.interpolated and any(curve.envelope_area for curve in curves):
         draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)

@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar, several
 from frame_pr.frames.columns import has_keys, listed
 from frame_pr.frames.messages import shown
-from frame_pr.functions.curves import curve
+from frame_pr.functions.curves import CURVE_COLUMNS, curve
 from frame_pr.functions.evaluation import evaluate, refuse_no_keys
 from frame_pr.metrics.metric import Counts, ratio
 from frame_pr.metrics.names import is_metric
@@ -24,7 +24,6 @@ from frame_pr.statistics.intervals import intervals
 
 Y_KEY = "\0y"
 """The key of the quantity on the y axis, if there are several."""
-_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
 _TITLES = {
     "threshold": "Threshold",
     "share": "Share of the rows",
@@ -209,7 +208,7 @@ class Curves(NamedTuple):
     """The keys of groups that have no curve."""
 
 
-class Rows(NamedTuple):
+class ScoredRows(NamedTuple):
     """The arguments of `evaluate` but for the metrics."""
 
     frame: Any
@@ -234,10 +233,10 @@ class Rows(NamedTuple):
         return {key: table.select(columns).row(0, named=True) for key, table in result.groups()}
 
 
-def curves_of_rows(rows: Rows, options: CurveOptions) -> Curves:
+def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
     quantities = dict.fromkeys([options.x, *options.ys, "fn", "tn"])
-    rates = [name for name in quantities if name not in (*_COLUMNS, *_TITLES)]
+    rates = [name for name in quantities if name not in (*CURVE_COLUMNS, *_TITLES)]
     frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.options)
     return _curves(_read_curve(frame, options), rows, options)
 
@@ -252,7 +251,7 @@ def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
 def _read_curve(frame: Any, options: CurveOptions) -> Result:
     """Read a result of `curve`, and add the quantities that are no rates. Rows may be in any order."""
     advice = "for scored rows, give truth and score"
-    columns = dict.fromkeys(_COLUMNS, advice) | {"fn": "", "tn": ""}
+    columns = dict.fromkeys(CURVE_COLUMNS, advice) | {"fn": "", "tn": ""}
     for name in (options.x, *options.ys):
         if name not in (*columns, *_TITLES):
             columns[name] = f"curve(..., rates=[{name!r}]) adds it"
@@ -274,7 +273,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
     return Result(result.keys, table.with_columns(**extra) if extra else table)
 
 
-def _tally(result: Result) -> Rows:
+def _tally(result: Result) -> ScoredRows:
     """Return the rows behind a curve as counts, so that `evaluate` computes the metrics of its groups."""
     if "fn" not in result.table.columns:
         raise ValueError("the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them")
@@ -288,7 +287,7 @@ def _tally(result: Result) -> Rows:
     frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
     policies: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
     policies["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
-    return Rows(frame, "truth", "threshold", result.key_columns or None, None, policies)
+    return ScoredRows(frame, "truth", "threshold", result.key_columns or None, None, policies)
 
 
 def _is_ascending(table: pl.DataFrame) -> bool:
@@ -298,7 +297,7 @@ def _is_ascending(table: pl.DataFrame) -> bool:
     return first is not None and first < last
 
 
-def _curves(result: Result, rows: Rows | None, options: CurveOptions) -> Curves:
+def _curves(result: Result, rows: ScoredRows | None, options: CurveOptions) -> Curves:
     """Return a curve for each group and each quantity of the y axis."""
     best = [name for name in options.marks if name.startswith(("max_", "min_"))]
     thresholds = [f"threshold@{name}" for name in options.marks if not name.startswith("threshold=")]
@@ -357,7 +356,7 @@ def _marks(
     return tuple(marks)
 
 
-def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
+def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Average the curves of the groups: the precision at each recall, or metrics at ranks."""
     over = None if options.average is True else list(options.average or ())
     keys = listed("by", rows.by) if has_keys(rows.by) else []
@@ -383,7 +382,7 @@ def mean_curves(rows: Rows, options: CurveOptions) -> Curves:
     return Curves(result.keys, curves, [])
 
 
-def _means_at_ranks(rows: Rows, options: CurveOptions) -> Curves:
+def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
     last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
     ranks = sorted({*range(1, min(last, 10) + 1), *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last)})

@@ -17,7 +17,7 @@ from frame_pr.plotting.curve_data import (
     Curve,
     CurveOptions,
     Curves,
-    Rows,
+    ScoredRows,
     curve_options,
     curves_of_result,
     curves_of_rows,
@@ -168,7 +168,7 @@ def plot(
     elif truth is None or score is None:
         raise TypeError("plot takes truth and score for scored rows, or neither for a frame that curve gave")
     else:
-        rows = Rows(read_stream(frame), truth, score, by, positive, policies)
+        rows = ScoredRows(read_stream(frame), truth, score, by, positive, policies)
         data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
     facets = _facets(selection.facet, data.keys)
     label = "" if positive is None else draw.shorten(draw.value_text(positive), 20)

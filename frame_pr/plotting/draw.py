@@ -201,7 +201,7 @@ def draw_legend_above(ax: Axes, style: Style) -> None:
     """Draw the legend above the axes, for plots that fill them."""
     entries = legend_entries([ax])
     if entries and style.legend:
-        # Names beside the axes may take a third of their width.
+        # Names next to the axes may take a third of their width.
         labels = [wrap(label, max(14, int(0.7 * letters_along(ax)) - 6)) for label in entries]
         ax.legend(entries.values(), labels, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, **LEGEND)
 

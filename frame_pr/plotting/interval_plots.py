@@ -24,7 +24,7 @@ _ROW, _LINE = 0.28, 0.21
 """Inches of a row of groups, and of the name of a slope."""
 _MOST_ROWS, _NAMED = 60, 30
 """The most rows of a plot, and the most bars that have names."""
-_MOST_LINES, _BANDS = 10, 3
+_MOST_LINES, _BANDED_LINES = 10, 3
 """The most lines over time, and the most lines with bands."""
 _MARKED = 60
 """The most points of a line that have markers."""
@@ -272,7 +272,7 @@ def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str]
         line |= {"marker": "" if many else "o", "markersize": 4, "linewidth": 1 if many else 1.5}
         ax.plot(x, value, label=style.join(key) or "_value", **line)
         # The bands of several lines of many points would hide the lines.
-        if len(lines) <= (1 if many else _BANDS):
+        if len(lines) <= (1 if many else _BANDED_LINES):
             ax.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         elif not many:
             ax.vlines(x, low, high, color=colour, linewidth=0.8, alpha=0.6)

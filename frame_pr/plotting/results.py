@@ -13,7 +13,7 @@ from frame_pr.frames.kinds import find_kind, kind_of, path_advice
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.metrics.names import is_metric
 
-_COUNTS = ("units", "groups", "n", "positives")
+_UNIT_COUNTS = ("units", "groups", "n", "positives")
 """Columns with the number of units behind a value."""
 
 
@@ -69,12 +69,12 @@ def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[
     names = [] if kind is None else list(map(str, kind.columns))
     listed = [] if metric is None else names_of("metric", metric, "names of metrics")
     if "metric" in names:
-        optional = dict.fromkeys(("low", "high", "level", *_COUNTS), "")
+        optional = dict.fromkeys(("low", "high", "level", *_UNIT_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
         tables = {rows["metric"][0]: rows for rows in result.table.partition_by("metric", maintain_order=True)}
     else:
         metrics = [name for name in names if is_metric(name) or name in listed] or ["metric"]
-        optional = dict.fromkeys((name for name in _COUNTS if name not in metrics), "")
+        optional = dict.fromkeys((name for name in _UNIT_COUNTS if name not in metrics), "")
         result = read_result(frame, dict.fromkeys(metrics, "give such a frame") | optional, expectation)
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
     if not result.keys:
@@ -97,5 +97,5 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
         name: by_name(name).cast(pl.Float64).fill_nan(None) if name in table.columns else missing
         for name in ("value", "low", "high", "level")
     }
-    count = next((by_name(name) for name in _COUNTS if name in table.columns and name != metric), missing)
+    count = next((by_name(name) for name in _UNIT_COUNTS if name in table.columns and name != metric), missing)
     return table.select(*result.key_columns, **numbers, n=count)

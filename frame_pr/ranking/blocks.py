@@ -39,8 +39,8 @@ _SORTED_AT_ONCE = 2**26
 """The most rows of one sort, if they are of several groups."""
 _SMALL_NUMBER = 2**24
 """A number below this is sorted as a part of its key. In place of a larger one, its place in the frame is."""
-_RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
-START = (*(count.before for count in _RUN), *(count.in_all for count in _RUN), "later_precision")
+_ALL_COUNTS = (*CUMULATIVE_COUNTS, UNJUDGED)
+START = (*(count.before for count in _ALL_COUNTS), *(count.in_all for count in _ALL_COUNTS), "later_precision")
 """The columns of a group that is one range of the scores of a larger group: counts at the better scores, above the
 range, the totals of the larger group, and the largest precision at any threshold below the range.
 """
@@ -51,7 +51,7 @@ _NEEDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(_RUNNING, ("hits", "tp", "k")),
 }
 """The columns from which other columns of blocks are computed."""
-COLUMNS = frozenset(
+BLOCK_COLUMNS = frozenset(
     ("rank_key", "threshold", "size", "hits", "k", "tp", "ties", "misses", "first", "retrieved", *_NEEDS)
 )
 """The columns of blocks that are computed on demand."""
@@ -290,7 +290,7 @@ def _times(number: pl.Expr, count: pl.Expr | None) -> pl.Expr:
 
 def blocks_of(
     rows: Rows,
-    columns: Collection[str] = COLUMNS,
+    columns: Collection[str] = BLOCK_COLUMNS,
     *,
     steps: bool = False,
     first: bool = False,
@@ -374,7 +374,7 @@ def _continued(
     blocks = blocks.join(starts_of_groups, on="group", how="left", maintain_order="left")
     return blocks.with_columns(
         *((pl.col(count.upto) + pl.col(count.before)).alias(count.upto) for count in counts),
-        *(pl.col(count.in_all).alias(count.total) for count in _RUN),
+        *(pl.col(count.in_all).alias(count.total) for count in _ALL_COUNTS),
         *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
     )
 

@@ -21,8 +21,7 @@ from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.names import COLUMNS as BLOCKS
-from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.metrics.names import BLOCKS, is_metric, metric, request_for
 from frame_pr.metrics.rates import RATES, RowShare
 from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
 from frame_pr.statistics.bounds import BoundsName

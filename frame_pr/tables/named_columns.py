@@ -15,7 +15,7 @@ NamedColumns: TypeAlias = Mapping[str, tuple[str, Any]]
 
 
 def read_columns(kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]) -> tuple[pl.DataFrame, list[Any]]:
-    """Return the columns under our names, and the names of those that the result carries along beside the new ones."""
+    """Return the columns under our names, and the names of those that the result has in addition to the new ones."""
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
     refuse_repeats(columns.values())

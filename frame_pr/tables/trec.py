@@ -31,7 +31,7 @@ _HEADERS = {
 }
 """Names of the fields of judgments in the header of a file."""
 _BLANKS = " \t\r\v\f"
-_SHOWN = 80  # Characters shown in an error.
+_SHOWN_LETTERS = 80  # Characters shown in an error.
 
 
 @public()
@@ -212,7 +212,7 @@ def _typed(lines: pl.DataFrame) -> pl.DataFrame:
         whole = pl.when(number == number.floor(), number.abs() < 2**53).then(number.cast(pl.Int64, strict=False))
         value = pl.when(number.is_finite()).then(number) if field == "score" else whole
         if (bad := lines.filter(value.is_null())).height:
-            raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN]!r} is not {_NUMBERS[field]}"))
+            raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN_LETTERS]!r} is not {_NUMBERS[field]}"))
         lines = lines.with_columns(value.alias(field))
     return lines
 
@@ -224,11 +224,11 @@ def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
     if repeats.height:
         file, first_file = repeats["file"][0], repeats["first"][0]
         place = f", first in {first_file}; {advice}" if file != first_file else "; keep one line of each"
-        query, document = repeats["query"][0][:_SHOWN], repeats["document"][0][:_SHOWN]
+        query, document = repeats["query"][0][:_SHOWN_LETTERS], repeats["document"][0][:_SHOWN_LETTERS]
         raise ValueError(_fault(repeats, f"query {query!r} has document {document!r} a second time{place}"))
 
 
 def _fault(bad: pl.DataFrame, fault: str) -> str:
     """Name file and line of the first of these lines, and count the others."""
     more = f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)" if bad.height > 1 else ""
-    return f"{bad['file'][0]}, line {bad['number'][0]}: {fault}: {bad['line'][0][:_SHOWN]!r}{more}"
+    return f"{bad['file'][0]}, line {bad['number'][0]}: {fault}: {bad['line'][0][:_SHOWN_LETTERS]!r}{more}"

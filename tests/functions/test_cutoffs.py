@@ -10,7 +10,7 @@ from oracle import figure
 from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, A, B
 
 import frame_pr as fp
-from frame_pr.functions.confusion import COLUMNS
+from frame_pr.functions.confusion import CONFUSION_COLUMNS
 
 F = Fraction
 
@@ -87,9 +87,9 @@ def test_known_answer(data, name, value):
         ("f_beta", {"threshold": math.inf}, ["f1@threshold=inf"]),
         ("f_beta", {"threshold": [1e20, 2.0**53 - 1]}, ["f1@threshold=1e+20", "f1@threshold=9007199254740991"]),
         ("f_beta", {"threshold": 2.0**53}, ["f1@threshold=9007199254740992.0"]),
-        ("confusion", {"k": 2}, ["k", *COLUMNS]),
-        ("confusion", {"threshold": 2}, ["threshold", *COLUMNS]),
-        ("confusion", {"threshold": 2, "rates": ["mcc", "f2", "tp"]}, ["threshold", *COLUMNS, "mcc", "f2"]),
+        ("confusion", {"k": 2}, ["k", *CONFUSION_COLUMNS]),
+        ("confusion", {"threshold": 2}, ["threshold", *CONFUSION_COLUMNS]),
+        ("confusion", {"threshold": 2, "rates": ["mcc", "f2", "tp"]}, ["threshold", *CONFUSION_COLUMNS, "mcc", "f2"]),
     ],
 )
 def test_the_methods_name_their_columns(function, given, columns):
