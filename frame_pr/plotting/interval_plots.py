@@ -101,7 +101,7 @@ def plot_intervals(
     ['1 (4)', '2 (4)']
     """
     style = Style.of(options, panels=True)
-    keys, values = read_metrics(frame, metric, "plot_intervals")
+    keys, values = read_metrics(frame, metric, "plot_intervals draws a frame that intervals or evaluate gave")
     along = _key_along(None if x is None else check_text("x", x), keys, values[next(iter(values))])
     return _draw_dots(keys, values, style) if along is None else _draw_trends(keys, along, values, style)
 
@@ -390,7 +390,7 @@ class _Pairs(NamedTuple):
 
 def _pairs(frame: Any, metric: str | None) -> _Pairs:
     """Read the values of two systems by groups."""
-    keys, values = read_metrics(frame, metric, "plot_comparison")
+    keys, values = read_metrics(frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave")
     (name, table), *others = values.items()
     if others:
         raise ValueError(f"the frame has {len(values)} metrics: name one, metric={name!r}")

@@ -58,13 +58,12 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
-def read_metrics(frame: Any, metric: Any, caller: str) -> tuple[list[str], dict[str, pl.DataFrame]]:
+def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[list[str], dict[str, pl.DataFrame]]:
     """Read a result of `intervals` or of `evaluate`: return the names of its keys, and a table for each metric.
 
     The tables have the keys as `key 0`, `key 1` and so on, then `value, low, high, level` (Float64) and `n`, the units
-    behind.
+    behind. `expectation`: the start of an error.
     """
-    expectation = f"{caller} draws a frame that intervals or evaluate gave"
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     listed = [] if metric is None else names_of("metric", metric, "names of metrics")
