@@ -153,7 +153,7 @@ def taking() -> list[str]:
 def sentence(name: str) -> str:
     """What the docstring of a function says of what it refuses."""
     if name in BY_METRIC:
-        return "Which of them goes with which metric: the page of the docs on policies."
+        return "Which of them goes with which metric: the page of the docs on options."
     # What a gain is for, `Policies` says.
     ways = {way: [trial for trial in TRIALS if trial in refused and trial != "gain="] for way, refused in _ways(name)}
     common = [trial for trial in TRIALS if all(trial in refused for refused in ways.values())]

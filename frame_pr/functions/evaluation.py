@@ -76,7 +76,7 @@ def evaluate(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on policies.
+        which metric: the page of the docs on options.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def with_metrics(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on policies.
+        which metric: the page of the docs on options.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def tally(
 ) -> Frame:
     """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 
-    All functions accept a tally with `count="count"`, and give the same values as for the rows, to the last bit.
+    All functions accept a tally with `count="count"`, and give the same values as for the rows.
     Concatenated tallies of parts are a tally of all rows; `tally` of them, with `count="count"`, merges equal rows.
     With `bins`, each row has the worst score of its bin, and `ties="optimistic"` and `ties="pessimistic"` bound the
     value of the original rows.
@@ -53,8 +53,7 @@ def tally(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
-        `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores are columns of one tally.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     bins : int or list of float, optional

@@ -92,7 +92,7 @@ class Policies(TypedDict, total=False):
         `tied_rows` are then sums of weights: Int64 for integer weights, else Float64.
     count : str or polars expression
         Number of rows that a row stands for, as in a `tally`: a whole number, at most 2**56 in total. All values equal
-        those of the single rows, to the last bit. `weight` and `gain` are those of each single row. Not with
+        those of the single rows. `weight` and `gain` are those of each single row. Not with
         `tie_break` and `ties="order"`, because counted rows have no order.
     gain : str or polars expression
         Gain of a row for `dcg` and `ndcg`, 0 or more, such as a relevance grade or `2 ** grade - 1`. Default: 1 for a

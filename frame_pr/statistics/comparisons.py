@@ -139,7 +139,7 @@ def compare(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on policies.
+        which metric: the page of the docs on options.
 
     Returns
     -------

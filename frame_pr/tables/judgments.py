@@ -32,7 +32,8 @@ def join_judgments(
     retrieval, also for queries without retrieved documents.
 
     To turn graded relevance into labels, compare it with a grade: on polars `truth=pl.col("relevance") >= 1` in the
-    call; on pandas `joined["relevant"] = joined["relevance"] >= 1` before the call.
+    call. On pandas a comparison with NaN is False, which would be a judgment, so add
+    `joined["relevance"].ge(1).where(joined["relevance"].notna())` as a column before the call.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def join_judgments(
     on : str or list of str
         The columns that name a document in both frames, such as `["query", "document"]`. Two nulls are equal.
     by : str or list of str, optional
-        Columns whose values form the groups. Without `by`, the frame is one group.
+        Columns of the run that tell several runs apart, such as `system`. Each run is joined with all judgments.
     drop_unjudged : str or list of str, optional
         Columns of `on` that name a group, such as "query". Rows of the run are left out if the judgments have no row of
         their group, as trec_eval and ir_measures leave out a query that nobody judged. Without it, all rows stay.
