@@ -278,7 +278,7 @@ def main() -> None:
     )
     parser.add_argument("command", choices=COMMANDS, metavar="command")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the command")
-    read = parser.parse_args()
+    read = parser.parse_args(sys.argv[1:] or ["--help"])
     COMMANDS[read.command](*read.arguments)
 
 

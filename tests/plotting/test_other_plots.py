@@ -240,7 +240,7 @@ def test_slopes() -> None:
 
 REFUSED = {
     "rows for intervals": (lambda: RUN.pr.plot_intervals(), ValueError, "plot_intervals draws a frame that intervals"),
-    "rows for a comparison": (lambda: RUN.pr.plot_comparison(), ValueError, "plot_comparison draws a frame that compare"),
+    "rows for a comparison": (lambda: RUN.pr.plot_comparison(), ValueError, "plot_comparison draws a frame that comp"),
     "no groups": (lambda: RUN.pr.evaluate("roc_auc", "truth", "good").pr.plot_intervals(), ValueError, "frame: no key"),
     "no such metric": (
         lambda: RUN.pr.evaluate("roc_auc", "truth", "good", by="query").pr.plot_intervals(metric="auc_roc"),
