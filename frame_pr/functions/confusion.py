@@ -363,7 +363,7 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     """Compute what `confusion_matrix` returns."""
     selection = selected(frame, request)
     refuse_clash(selection.keys.values(), _MATRIX_COLUMNS)
-    schema = selection.schema
+    schema = selection.data.schema
     of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
     if "weight" in selection.others:

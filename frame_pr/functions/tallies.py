@@ -118,7 +118,7 @@ def tally(
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
     """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     selection = selected(frame, request)
-    schema, names = selection.schema, _names(selection)
+    schema, names = selection.data.schema, _names(selection)
     validate(selection, request)
     rows = selection.data
     # A score that is neither binned nor a key is filled where it is ranked.

@@ -13,11 +13,10 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import DEFAULTS, check_choice, check_flag, check_real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
-from frame_pr.frames.kinds import backend_class, find_kind, read_stream
+from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.policies import TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
-_ENGINES = ("pyspark.", "dask.")
 # Positives that are not in the frame are rows that are not in the frame.
 TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
@@ -213,7 +212,7 @@ def request_of(
     for name, item in request.single.items():
         refuse_several(name, item)
     for name, frame in request.frames.items():
-        _refuse_no_frame(name, frame)
+        kind_of_totals(name, frame)
     # A weight that is the label leaves no negative, and makes the order of the score the best order of such gains.
     for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
         if (other := request.single.get(option)) is not None:
@@ -236,15 +235,15 @@ def check_policies(policies: Policies) -> None:
         )
 
 
-def _refuse_no_frame(name: str, total: Any) -> None:
-    kind = type(total)
-    if find_kind(total) is not None or kind.__module__.startswith(_ENGINES):
-        return
+def kind_of_totals(name: str, total: Any) -> FrameKind[Any]:
+    """Return a frame of known totals, or of prevalences, as one of its kind; raise if it is none."""
+    if kind := find_kind(total):
+        return kind
     if backend := backend_class(total):
         raise TypeError(f"{name} takes a polars or pandas frame, got a {backend.name}: give {backend.in_memory}")
     way = ": a number that holds for every row makes a column, too"
-    if kind.__name__ == "Series":
-        way = ": reset_index() makes a frame of it" if hasattr(kind, "reset_index") else ": make a column of it"
+    if type(total).__name__ == "Series":
+        way = ": reset_index() makes a frame of it" if hasattr(total, "reset_index") else ": make a column of it"
     raise TypeError(
         f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(total)}{way}"
     )

@@ -167,7 +167,7 @@ def rows_of(
     """
     selection = selected(frame, request, all_rows=all_rows)
     expressions = validate(selection, request)
-    keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.schema
+    keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.data.schema
     role_of = dict(zip(selection.keys.values(), keys, strict=True))
     frames = {name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()}
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
@@ -249,7 +249,7 @@ def _canonical(
     rows: pl.LazyFrame, selection: Selection[Any], request: Request, expressions: Sequence[pl.Expr], *, all_rows: bool
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
-    others, schema = selection.others, selection.schema
+    others, schema = selection.others, selection.data.schema
     # By any system, so that all systems are measured on the same rows.
     scores = [*selection.scores, *(role for role in others if role.startswith(OTHER_SYSTEM))]
     floats = scores if request.unscored != "raise" else []

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
-from frame_pr.frames.kinds import FrameKind, find_kind
-from frame_pr.frames.messages import kind_of_value, pluralize, shown
+from frame_pr.frames.kinds import FrameKind
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.values import keyed_value
 
@@ -70,14 +70,8 @@ class FrameOfTotals(NamedTuple):
         return self.totals.drop(self.name)
 
 
-def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
-    """Read a frame of totals, or its kind. `keys`: the caller's names of the keys, with ours."""
-    kind = frame if isinstance(frame, FrameKind) else find_kind(frame)
-    if kind is None:
-        raise TypeError(
-            f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "
-            "a number that holds for every row makes a column, too"
-        )
+def totals_frame(kind: FrameKind[Any], name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
+    """Read a frame of totals. `keys`: the caller's names of the keys, with ours."""
     table = kind.read(kind.columns)
     types = table.collect_schema()
     refuse_missing(list(keys), types.names(), f"{name} frame", name)

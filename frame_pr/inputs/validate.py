@@ -9,11 +9,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import polars as pl
 
 from frame_pr.frames.columns import by_name, listed, refuse_clash, refuse_missing, refuse_repeats, selected_names
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, find_kind, kind_of, project_stream, stream_columns
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of, project_stream, stream_columns
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
-from frame_pr.inputs.request import TOTAL_POLICIES, Request
+from frame_pr.inputs.request import TOTAL_POLICIES, Request, kind_of_totals
 
 Item = TypeVar("Item")
 
@@ -23,8 +23,6 @@ class Selection(NamedTuple, Generic[Frame]):
 
     kind: FrameKind[Frame]
     data: pl.DataFrame
-    schema: pl.Schema
-    """The dtypes of the columns."""
     arguments: dict[str, str]
     """The columns that are expressions of the caller, with their arguments."""
     keys: dict[str, str]
@@ -35,7 +33,7 @@ class Selection(NamedTuple, Generic[Frame]):
     """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`, `total_rows`."""
     several: bool
     """Whether the scores are systems, even if there is only one."""
-    frames: dict[str, FrameKind[Any] | None]
+    frames: dict[str, FrameKind[Any]]
     """The frames of known totals and of prevalences, by the option."""
 
 
@@ -45,8 +43,8 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
     refuse_repeats(request.distinct)
-    frames = {name: find_kind(frame) for name, frame in request.frames.items()}
-    kind.code_keys(request.codes, [other for other in frames.values() if other is not None])
+    frames = {name: kind_of_totals(name, frame) for name, frame in request.frames.items()}
+    kind.code_keys(request.codes, list(frames.values()))
     if COUNT in kind.columns:
         warn_of_tally(kind, request)
     if any(isinstance(item, pl.Expr) for item in request.columns):
@@ -64,7 +62,7 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     # Every operation needs time for each chunk, and a copy of a large frame would need memory.
     data = data.rechunk() if kind.height < SMALL else data
     key_roles, score_roles = _by_role(keys, [], {}), _by_role([], scores, {})
-    return Selection(kind, data, data.schema, arguments, key_roles, score_roles, others, several, frames)
+    return Selection(kind, data, arguments, key_roles, score_roles, others, several, frames)
 
 
 def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]) -> dict[str, Item]:
@@ -109,7 +107,7 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     """Check the columns, and return the expressions of the canonical columns."""
-    kind, schema, truth = selection.kind, selection.schema, selection.others["truth"]
+    kind, schema, truth = selection.kind, selection.data.schema, selection.others["truth"]
     positive = None if request.positive is None else kind.label(truth, request.positive)
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     labels = selection.data["truth"] if selection.data.height else None
@@ -140,8 +138,9 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
 
 def _check_values(selection: Selection[Any], request: Request, positive: object) -> None:
     """Check the values of the columns. `positive`: the positive label of `truth`."""
-    data, schema, others, scores = selection.data, selection.schema, selection.others, selection.scores
-    truth, labels, counts = others["truth"], data["truth"], data["count"] if "count" in others else None
+    data, others, scores = selection.data, selection.others, selection.scores
+    schema, truth, labels = data.schema, others["truth"], data["truth"]
+    counts = data["count"] if "count" in others else None
     if counts is not None:
         weights.check_counts(others["count"], counts)
     values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "")

@@ -14,10 +14,10 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import refuse_existing, refuse_missing, refuse_repeats
-from frame_pr.frames.kinds import Backend, backend_class, find_kind
+from frame_pr.frames.kinds import Backend
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins, tallied
-from frame_pr.inputs.request import Request
+from frame_pr.inputs.request import Request, kind_of_totals
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, with_names
 from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_number, refuse_whole_group
@@ -104,11 +104,7 @@ class Distributed(Backend[Any]):
         request = with_names(request.in_parts(), names)
         frames: Any = {}
         for name, total in request.frames.items():
-            if (kind := find_kind(total)) is None:
-                backend: Any = backend_class(total)
-                raise TypeError(
-                    f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
-                )
+            kind = kind_of_totals(name, total)
             frames[name] = kind.read(kind.columns).collect()
         return PartQuery(replace(request, policies=request.policies | frames), named, undefined)
 

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.inputs.request import TOTALS
+from frame_pr.inputs.request import TOTALS, kind_of_totals
 from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_of
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
@@ -131,7 +131,8 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
     if isinstance(total, str):
         return totals_in_rows(coder.rows, name, total, dtype)
     keys = dict(zip(call.by, _keys(call), strict=True))
-    return totals_in_frame(totals_frame(total, name, keys, coder.rows.collect_schema()), coder.look_up, 1, dtype)
+    frame = totals_frame(kind_of_totals(name, total), name, keys, coder.rows.collect_schema())
+    return totals_in_frame(frame, coder.look_up, 1, dtype)
 
 
 def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:

@@ -178,8 +178,9 @@ def test_errors_about_rows(engine):
             engine.read(frame.pr.average_precision("relevant", "found", by=by))
     with pytest.raises(ValueError, match="truth column 'label' has no 'typo', it holds 'no', 'yes'"):
         frame.pr.average_precision("label", "score", positive="typo")
-    with pytest.raises(TypeError, match=r"total_positives takes a frame that is sent to every part"):
-        frame.pr.average_precision("relevant", "score", by="query", total_positives=frame)
+    for rows in (frame, DATA):
+        with pytest.raises(TypeError, match=r"total_positives takes a polars or pandas frame, got a (Spark|Dask) "):
+            rows.pr.average_precision("relevant", "score", by="query", total_positives=frame)
     with pytest.raises(ValueError, match="the frame has a column 'row' already: prefix="):
         frame.pr.with_metrics({"row": "rows"}, "relevant", "score", by="query")
     with pytest.raises(TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"):
