@@ -124,12 +124,14 @@ def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
     # Truth and score, or what a tally counts in addition, come last before the counts.
     if COUNT in used or end < 2 or not {*columns[end - 2 : end]} <= used - _names(request.keys):
         return
-    with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
+    # The call does not use all columns. A column of pandas that polars cannot read, or of Objects, is of no tally.
+    with suppress(TypeError, pl.exceptions.InvalidOperationError):
         data = kind.read(columns[: end + 1]).collect()
         counts = data[COUNT]
-        # The counts of a tally are Int64 and belong to different rows. If each is 1, they change nothing.
+        # The counts of a tally are Int64 and belong to different rows: equal ones of concatenated tallies are not
+        # neighbours. If each count is 1, they change nothing.
         are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
-        if are_counts and not data.select(map(by_name, columns[:end])).is_duplicated().any():
+        if are_counts and data.select(pl.struct(map(by_name, columns[:end])).rle_id().max() + 1).item() == data.height:
             warn(
                 "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
                 'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'

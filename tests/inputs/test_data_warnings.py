@@ -207,6 +207,7 @@ LOOKS = 'count: this frame looks like one that tally made.*give count="count"'
         lambda tally: fp.average_precision(tally.to_pandas(), "y", "s"),
         lambda tally: fp.average_precision(tally, pl.col("y") == 1, pl.col("s") * 2),
         lambda tally: fp.evaluate(tally.with_columns(month=pl.col("day") % 2), AP, "y", "s", by="month"),
+        lambda tally: fp.evaluate(pl.concat([tally, tally]), AP, "y", "s", by="q"),
     ],
 )
 def test_a_tally_without_count(call):
@@ -240,6 +241,7 @@ CLICKS = ROWS_WITH_TIES.with_columns(doc=pl.int_range(12), count=pl.Series([3, 1
         TALLY.with_columns(count=pl.lit(1, pl.Int64)),  # each row stands for one: the values are the same
         TALLY.with_columns(count=pl.lit(0, pl.Int64)),
         TALLY.clear(),
+        TALLY.clone().insert_column(0, pl.Series("o", [object()] * TALLY.height, dtype=pl.Object)),
     ],
 )
 def test_a_column_count_of_something_else(frame):
