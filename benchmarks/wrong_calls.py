@@ -90,7 +90,6 @@ WRONG: dict[str, list[Any]] = {
     "Ranks": [*NO_WHOLE, None, [0], [1, 1.5]],
     "Ranks | None": [*NO_WHOLE, [0], [1, 1.5]],
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],
-    "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "int | str | Sequence[int | str] | None": [
         *NO_WHOLE,
         [0],
@@ -103,9 +102,7 @@ WRONG: dict[str, list[Any]] = {
     ],
     "float": [*NO_NUMBERS, None],
     "float | Sequence[float] | Column | Any": [True, float("nan"), [], ["x"], [None], [1, 1], "nope", RUN, int],
-    "float | str": ["x", "", True, float("nan"), "inf", pd.NA, RUN, SCORES, pl.col("s"), [], None, int],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
-    "float | Sequence[float]": [*(one for one in NO_NUMBERS if one is not SCORES), None],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],
     "int | Sequence[float] | None": [
         "x",
@@ -123,7 +120,6 @@ WRONG: dict[str, list[Any]] = {
     ],
     "bool": NO_FLAGS,
     "bool | str | Sequence[str]": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA],
-    "bool | Sequence[float]": ["x", 2, -1, 0.0, [2.0], ["x"], float("nan"), RUN, pl.col("s")],
     "str | int": ["x", "1..5GB", 0, -1, 5, True, 1.5, 10**400, None, pl.col("s"), RUN],
     "str | Path | None": [5, True, ["x"], pl.col("s"), RUN, "\0"],
     "Path | Sequence[Path]": (paths := [5, True, None, ["x"], [], {"x"}, pl.col("s"), RUN, "\0", "", "none", "none*"]),
@@ -137,16 +133,17 @@ WRONG: dict[str, list[Any]] = {
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'miss', 'drop']": NO_WORDS,
     "Literal['raise', 'drop']": NO_WORDS,
-    "Markup": NO_WORDS,
     "str | Mapping[Any, str]": [5, True, None, [5], {}, {"x": 5}, {"x": "nope"}, RUN, pl.col("lab"), "nope", pd.NA],
     "Sequence[str] | Mapping[Any, str] | None": [5, True, [5], {}, {"x": 5}, {"x": "nope", "y": "s"}, RUN, ["nope"]],
     "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
-    "Literal['raise', 'negative', 'drop']": NO_WORDS,
-    "Axes | None": [5, "x", [5], True],
-    "Figure | SubFigure | None": [5, "x", [5], True],
+    "Literal['raise', 'negative', 'drop', 'trec_eval']": NO_WORDS,
+    "Literal['exact', 'snake']": NO_WORDS,
+    "Literal['intervals', 'differences', 'slopes'] | None": NO_WORDS,
+    "bool | Mapping[str, Direction] | None": [5, "x", ["roc_auc"], {"a": 5}, {"x": "largest"}, RUN, pl.col("s"), pd.NA],
+    "float | str | Sequence[float | str] | None": ["x", True, [], ["x"], [None], RUN, pl.col("s"), int, pd.NA],
+    "int | str | None": NO_WHOLE,
+    "int | str": [*NO_WHOLE, None],
     "Mapping[Any, str] | None": [5, "x", True, ["red"], {"a": 5}, RUN, pd.NA, float("nan")],
-    "Literal['frame', 'value'] | Sequence[Any] | None": [5.5, "nope", True, ["nope"], [], RUN, {"x": 1}],
-    "Literal['linear', 'log', 'logit'] | None": NO_WORDS,
     "Literal['recall', 'precision', 'lift']": NO_WORDS,
     "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
     "int | str | Sequence[Any] | None": [
@@ -162,12 +159,11 @@ WRONG: dict[str, list[Any]] = {
         RUN,
         pd.NA,
     ],
-    "Literal['quartiles', 'interval', 'groups'] | None": NO_WORDS,
-    "pl.Expr": [5, "s", None, RUN, ["s"]],
     "Frame": [5, "x", None, [1], RUN["s"], RUN.group_by("q"), pl.col("s"), pd.NA, float("nan")],
     "object": [OBJECT, RUN, {1}, [OBJECT], len],
 }
 WRONG["Method"] = WRONG["str"]
+WRONG["Metrics"] = WRONG["str | Sequence[str] | Mapping[str, str]"]
 for several in ("Statistic | str | Sequence[Statistic | str]",):
     WRONG[several] = WRONG["str | Sequence[str]"]
 FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame | Stream")
@@ -178,6 +174,10 @@ TAKEN: dict[str, Callable[[Any], bool]] = {
     "iso_f": lambda value: value == [] if isinstance(value, list) else False,
     "best": lambda value: value is False,
     "facet": lambda value: value is None,
+    # Other labels are not drawn, or as texts.
+    "labels": lambda value: isinstance(value, dict),
+    "alpha": lambda value: value is True,
+    "markersize": lambda value: value is None,
     "average": lambda value: value is None,
     # A threshold may lie anywhere, a rank only in a list where the function takes one.
     "threshold": lambda value: isinstance(value, int) and not isinstance(value, bool),
@@ -197,8 +197,10 @@ class Door(NamedTuple):
 def kinds_of(function: Callable[..., Any]) -> dict[str, str]:
     parameters = inspect.signature(function).parameters.values()
     found = {one.name: str(one.annotation).replace('"', "'") for one in parameters if one.kind.value in (0, 1, 3)}
-    if any(one.name in ("policies", "options") for one in parameters):
-        found |= {name: _named(annotation) for name, annotation in fp.Policies.__annotations__.items()}
+    for one in parameters:
+        if options := re.fullmatch(r"Unpack\[(\w+)\]", str(one.annotation)):
+            annotations = inspect.unwrap(function).__globals__[options[1]].__annotations__
+            found |= {name: _named(annotation) for name, annotation in annotations.items()}
     found.pop("self", None)
     return found
 
@@ -218,7 +220,7 @@ GIVEN: dict[str, Any] = {
 def doors() -> Iterator[Door]:
     """All of them but those of engines, which are these functions."""
     right = {"truth": "rel", "score": "s", "metrics": "average_precision", "k": 2, "recall": 0.5, "on": ["q", "d"]}
-    right |= {"name": "rows", "figure": "precision", "value": 0.5}
+    right |= {"names": "rows", "figure": "precision", "value": 0.5}
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
         "plot": {"truth": "rel", "score": "s"},
