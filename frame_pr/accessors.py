@@ -384,5 +384,5 @@ def _parse_bytes(size: str | int) -> int:
     power = " KMGT".index(match[2].upper() or " ")
     number = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
     if not _LEAST_BUDGET <= number < 2**62:
-        raise ValueError(f"memory_budget={shown(size)} is {number} bytes, and 1MiB is the least: 4 GiB are '4GiB'")
+        raise ValueError(f"memory_budget={shown(size)} must be at least 1MiB and below 2**62 bytes: 4 GiB are '4GiB'")
     return number

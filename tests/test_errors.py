@@ -1,6 +1,7 @@
 """What an error says: the call, which is also the name of its test, and the sentence that the message has."""
 
 import datetime as dt
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ run = pl.DataFrame(
     }
 )
 NAMES = {"run": run, "pdf": run.to_pandas(), "lazy": run.lazy(), "fp": fp, "pl": pl, "pd": pd, "np": np, "dt": dt}
+NAMES |= {"Decimal": Decimal, "objects": pl.Series([object()] * 5, dtype=pl.Object)}
 NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.columns]), axis=1)
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
 NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
@@ -100,9 +102,49 @@ run.pr.average_precision("rel", "s", ties="x")  | ties must be 'threshold', 'exp
 run.pr.average_precision("rel", "s", ties=pl.col("q"))  | ties must be 'threshold', 'expected'
 run.pr.average_precision("rel", "s", ascending="yes")  | ascending must be True or False, got 'yes'
 run.pr.average_precision("rel", "s", undefined="0")
-    | undefined must be a number, or None for null, got '0': write the number without quotes, 0
+    | undefined must be a number, got '0': write the number without quotes, 0
 run.pr.average_precision("rel", "s", ties="order", tie_break="lab")
     | tie_break=: a ranking does not take it with ties=
+run.pr.average_precision("rel", "s", positive=Decimal("NaN"))  | positive=Decimal('NaN') cannot be a value of column
+run.pr.average_precision("rel", "s", positive=Decimal("inf"))  | positive=Decimal('Infinity') cannot be a value
+run.pr.average_precision("rel", "s", weight=np.array(2))
+    | weight takes the name of one column; got a numpy ndarray: add it to the frame and give its name
+lazy.pr.average_precision("rel", "s", weight=pl.col("nope"))  | weight: no column 'nope' in the frame
+lazy.pr.average_precision("rel", pl.selectors.by_name("s", "nope"))
+    | score: this expression does not fit the frame: "nope" not found
+run.pr.average_precision("rel", "s", total_positives=2.0)
+    | total_positives takes a column, or a frame of the by columns and one more; got a float
+run.pr.precision_at_k("rel", "s", k=2, total_rows=np.float64("nan"))
+    | total_rows takes a column, or a frame of the by columns and one more; got a numpy float64
+run.pr.average_precision("rel", "s", prevalence=10**400)  | prevalence must lie between 0 and 1, both excluded; got inf
+run.pr.intervals("roc_auc", "rel", "s", confidence=10**400)  | confidence must be at least 0.5 and below 1; got 1000
+run.pr.report("rel", "s", wide=np.ones(2))  | wide must be True or False, got a numpy ndarray
+run.pr.evaluate("rows", "rel", "s", by="q", mean_over=len)
+    | mean_over takes the name of a column, or several; got the function len
+run.with_columns(q=objects).pr.confusion_matrix("lab", pl.col("lab") + "", by="q")
+    | by column 'q' is Object: make text or numbers of it before the call
+run.pr.confusion_matrix("lab", pl.col("lab") + "", classes=["x", pd.NA])  | classes takes labels; got a pandas NAType
+run.pr.evaluate(["rows", np.ones(2)], "rel", "s")  | metrics takes names of metrics; got a numpy ndarray
+run.pr.evaluate("rows", "rel", "s", by=["q", "lab"], mean_over=["q", pl.col("lab")])
+    | mean_over takes names of columns, no expressions
+run.pr.unpivot_classes("lab", prediction="pred", classes=["x", np.ones(2)])  | classes takes labels; got a numpy ndarray
+run.pr.plot("rel", "s", by="q", facet=pl.col("q"))  | facet takes names of columns, no expressions
+run.pr.plot("rel", "s", by="q", average=len)  | average takes the name of a column, or several; got the function len
+run.pr.plot("rel", pl.selectors.by_name("s", "rel"))  | column 'rel' is given twice, to truth= and to score=
+run.pr.plot("rel", "s", color="rel")  | color: 'rel' is no color of a line in matplotlib
+run.pr.plot("rel", "s", linewidth=run)  | linewidth: a polars DataFrame is no linewidth of a line
+run.pr.plot("rel", "s", colors=np.array(["red"]))  | colors takes a dict such as {'old': '0.5'}; got a numpy ndarray
+run.pr.plot("rel", "s", labels="")  | labels takes a dict such as {'s1': 'Baseline'}; got ''
+run.pr.plot("rel", "s", by=pl.concat_list("q"))  | column 'q' is List(String), and a plot needs one value per row
+run.pr.evaluate("roc_auc", "rel", "s", by="q").cast(pl.String).pr.plot_intervals()
+    | and column 'roc_auc' of this one is String; cast it to numbers
+run.pr.gains_table("rel", "s", bins=2).cast({"share": pl.String}).pr.plot_gains()
+    | and column 'share' of this one is String; cast it to numbers
+run.pr.confusion("rel", "s", k=2).cast({"tp": pl.String}).pr.plot_confusion()
+    | and column 'tp' of this one is String; cast it to numbers
+run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[1, 2])  | ax must be a matplotlib Axes, got a list
+run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[])  | ax must be a matplotlib Axes, got a list
+fp.plot_comparison(run, kind=np.ones(2))  | kind must be 'intervals', 'differences' or 'slopes', or None, got a numpy
 run.pr.average_precision("rel", "s", weight="w", prevalence=0.1)  | both say how much rows count: give one of the two
 run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent
 run.pr.average_precision("rel", "s", prevalence="0.1")  | write the number without quotes, 0.1
@@ -170,7 +212,7 @@ run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@t
 run.pr.plot("rel", "s", by="q", average="lab")  | average names 'lab', which is not one of the keys: q
 run.pr.plot("rel", "s", average=True)  | average: there are no groups
 fp.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
-run.pr.evaluate(["rows", "rows"], "rel", "s")  | metric 'rows' is asked for twice
+run.pr.evaluate(["rows", "rows"], "rel", "s")  | metrics has 'rows' twice
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")  | names 'lab', which is not one of the keys
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")  | and quantiles such as 'q25'
 run.pr.evaluate("rows", "rel", "s", by=pl.col("q").alias("rows"))  | is named like a result column
@@ -206,7 +248,7 @@ lists.with_columns(r=pl.lit([5, 5])).pr.explode_lists("t", "r", by="u")
     | has 5 twice at 1 (2 such lists): duplicates='miss'
 lists.with_columns(u=1).pr.explode_lists("t", "r", by="u")  | by names 1 in more than one row
 lists.with_columns(g=pl.lit([1, 1])).pr.explode_lists("t", "r", by="u", gain="g")  | has lists of other lengths
-lists.pr.explode_lists("t", "r", by="u", scores=["t", "t"])  | scores gives column 't' twice
+lists.pr.explode_lists("t", "r", by="u", scores=["t", "t"])  | column 't' is given twice in scores: name it once
 lists.rename({"u": "item"}).pr.explode_lists("t", "r", by="item")
     | the frame has a column 'item', as the result has one
 run.pr.unpivot_classes("lab")  | unpivot_classes takes scores, prediction= or both: got none

@@ -180,6 +180,14 @@ def check_real(argument: str, value: Any) -> Any:
     return number
 
 
+def check_float(argument: str, value: Any) -> float:
+    """Validate a number, and return it as a float, which is infinite if the number is out of its range."""
+    number = check_real(argument, value)
+    with suppress(OverflowError):
+        return float(number)
+    return float("inf") if number > 0 else float("-inf")
+
+
 def unquoted(value: Any) -> str:
     """Return the advice for a number in quotes."""
     if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
@@ -192,12 +200,8 @@ def unquoted(value: Any) -> str:
 def filling(argument: str, value: Any) -> float | None:
     """Validate the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
-    if number is None:
-        return None
-    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
-        with suppress(OverflowError, ValueError):
-            return float(number)
-    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
+    is_nan = isinstance(number, float) and number != number
+    return number if number is None or is_nan else check_float(argument, value)
 
 
 def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
@@ -251,14 +255,12 @@ def refuse_set(argument: str, values: Any) -> None:
         raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
 
 
-def names_of(
-    argument: str, values: Any, wanted: str, is_valid: Callable[[Any], bool] = lambda value: isinstance(value, str)
-) -> list[Any]:
-    """Return one text, or another valid value, or several of them, each once."""
+def names_of(argument: str, values: Any, wanted: str) -> list[str]:
+    """Return one text or several, each once."""
     listed = several(argument, values, wanted)
-    for value in listed:
-        if not is_valid(value):
-            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
-        if listed.count(value) > 1:
-            raise ValueError(f"{argument} has {shown(value)} twice")
+    # Look for other values first: a comparison with an array or an expression has no truth value.
+    if others := [value for value in listed if not isinstance(value, str)]:
+        raise TypeError(f"{argument} takes {wanted}; got {shown(others[0])}")
+    if repeated := [value for value in listed if listed.count(value) > 1]:
+        raise ValueError(f"{argument} has {shown(repeated[0])} twice")
     return listed

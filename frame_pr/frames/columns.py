@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -39,9 +40,8 @@ def listed(argument: str, value: Any) -> list[Any]:
     """Return one column or several as a list."""
     value = scalar(value)
     refuse_set(argument, value)
-    items = list(value) if isinstance(value, (list, tuple, range, Iterator, KeysView)) else [value]
     # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python numbers.
-    items = [scalar(item) for item in items]
+    items = list(map(scalar, value)) if isinstance(value, (list, tuple, range, Iterator, KeysView)) else [value]
     for item in items:
         _check_name(argument, item, "the name of a column, or several", "the names of the columns as a list")
     return items
@@ -52,11 +52,9 @@ def column_names(argument: str, value: Any) -> list[Any]:
     names = listed(argument, value)
     if not names:
         raise ValueError(f"{argument} names no column: give at least one")
-    for name in names:
-        if isinstance(name, pl.Expr):
-            raise TypeError(f"{argument} takes names of columns; got {shown(name)}: with_columns(...) gives it a name")
-        if names.count(name) > 1:
-            raise ValueError(f"{argument} gives column {shown(name)} twice")
+    if any(isinstance(name, pl.Expr) for name in names):
+        raise TypeError(f"{argument} takes names of columns, no expressions: with_columns(...) gives one a name")
+    refuse_repeats((argument, name) for name in names)
     return names
 
 
@@ -68,7 +66,9 @@ def column_name(argument: str, value: Any) -> Any:
 
 def refuse_several(argument: str, value: Any) -> None:
     """Check that an argument names one column, or is an expression, and does not hold the values of a column."""
-    _check_name(argument, scalar(value), "the name of one column", "the name alone")
+    # A number of numpy is the name of a column, and an array without dimensions is none.
+    is_name = isinstance(value, Hashable)
+    _check_name(argument, scalar(value) if is_name else value, "the name of one column", "the name alone")
 
 
 def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None:
@@ -123,7 +123,10 @@ def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
     """Return the columns that are selected unchanged, by name or by selector."""
     if not isinstance(item, pl.Expr):
         return [str(item)]
-    return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
+    # The function that reads the columns has the error for one that is missing.
+    with suppress(pl.exceptions.ColumnNotFoundError):
+        return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
+    return []
 
 
 def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:

@@ -25,6 +25,7 @@ from frame_pr.inputs.values import (
     count_missing,
     label_value,
     listed_classes,
+    refuse_objects,
     refuse_other_types,
     refuse_text,
     refuse_unknown_labels,
@@ -364,6 +365,8 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     selection = selected(frame, request)
     refuse_clash(selection.keys.values(), _MATRIX_COLUMNS)
     schema = selection.data.schema
+    for role, name in selection.keys.items():
+        refuse_objects("by", name, schema[role])
     of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
     if "weight" in selection.others:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar, several
-from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar
+from frame_pr.frames.columns import by_name, column_names, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -323,14 +323,7 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
         if summaries != ["mean"]:
             raise ValueError("statistics are over the groups that mean_over= names, and it names none")
         return None
-    over = None
-
-    def is_key(name: Any) -> bool:
-        return isinstance(name, Hashable) and name is not None and not isinstance(name, bool)
-
-    if keys is not True:
-        names = names_of("mean_over", mean_over, "names of columns of by, or True", is_valid=is_key)
-        over = list(map(str, names))
+    over = None if keys is True else list(map(str, column_names("mean_over", mean_over)))
     return Means(over, summaries, "" if named else "mean_")
 
 
@@ -376,11 +369,7 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
                 raise ValueError(f"metrics: the new name comes first, then the metric; got {shown(name)}: {shown(of)}")
         named = dict(metrics)
     else:
-        names = several("metrics", metrics, "names of metrics")
-        for name in names:
-            if isinstance(name, str) and names.count(name) > 1:
-                raise ValueError(f"metric {name!r} is asked for twice")
-        named = {name if isinstance(name, str) else "": name for name in names}
+        named = {name: name for name in names_of("metrics", metrics, "names of metrics")}
     for of in named.values():
         if not isinstance(of, str):
             raise TypeError(f"metrics takes names of metrics; got {shown(of)}")

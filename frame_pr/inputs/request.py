@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import DEFAULTS, check_choice, check_flag, check_real, refuse_options, scalar
+from frame_pr.frames.arguments import DEFAULTS, check_choice, check_flag, check_float, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
@@ -117,13 +117,13 @@ class Request:
         totals = {name: options[name] for name in TOTAL_POLICIES if options.get(name) is not None}
         share = options.get("prevalence")
         if isinstance(scalar(share), (Real, Decimal)):
-            share = float(check_real("prevalence", share))
+            share = check_float("prevalence", share)
         others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
         frames: dict[str, Any] = {}
-        for name, known in {**totals, "prevalence": share}.items():
+        for name, known in (totals if isinstance(share, float) else {**totals, "prevalence": share}).items():
             if isinstance(known, (str, pl.Expr)):
                 others[name] = known
-            elif known is not None and not isinstance(known, float):
+            elif known is not None:
                 frames[name] = known
         if self.threshold is not None:
             others["threshold"] = self.threshold

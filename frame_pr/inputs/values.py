@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from decimal import Decimal
 from math import isnan
 from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import names_of, refuse_set
+from frame_pr.frames.arguments import refuse_set, several
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
@@ -76,6 +77,8 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
     if dtype in (pl.Null(), pl.Enum([])):  # The column has no values.
         return pl.lit(None, dtype=dtype)
     try:
+        if isinstance(positive, Decimal):
+            int(positive)  # polars panics at a NaN and at an infinity.
         literal = pl.select(label=pl.lit(positive))
         typed = literal.schema["label"]
         if dtype.is_float() and typed.is_float():
@@ -288,7 +291,14 @@ def listed_classes(classes: Any) -> list[Any]:
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     refuse_set("classes", classes)
-    return names_of("classes", classes, "labels", is_valid=lambda label: label is not None and label == label)
+    labels = several("classes", classes, "labels")
+    # A comparison with an array, an expression or pandas.NA has no truth value.
+    missing = ("None", "nan", "NaT", "<NA>")
+    if others := [x for x in labels if isinstance(x, pl.Expr) or not isinstance(x, Hashable) or str(x) in missing]:
+        raise TypeError(f"classes takes labels; got {shown(others[0])}")
+    if repeated := [label for label in labels if labels.count(label) > 1]:
+        raise ValueError(f"classes has {shown(repeated[0])} twice")
+    return labels
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:

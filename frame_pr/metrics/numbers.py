@@ -6,11 +6,11 @@ import re
 from collections.abc import Sized
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isinf
+from math import isinf
 from numbers import Integral
 from typing import Any
 
-from frame_pr.frames.arguments import check_real, several
+from frame_pr.frames.arguments import check_float, check_real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
@@ -41,10 +41,7 @@ def number(argument: str, value: Any) -> str:
     original, value = value, check_real(argument, value)
     if isinstance(value, Integral) and abs(int(value)) < 2**128:
         return str(int(value))
-    try:
-        as_float = float(value)
-    except OverflowError:
-        as_float = inf if value == abs(value) else -inf
+    as_float = check_float(argument, value)
     if isinstance(original, Decimal) and original.is_finite() and as_float != value:
         # It has more digits than a float.
         text = str(original).lower()

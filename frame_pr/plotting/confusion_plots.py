@@ -90,11 +90,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes |
             ax.set(xlabel="Prediction", ylabel="Label")
         return ax
     side = min(max(1.9, 0.5 * n + 0.6), 6) + 0.07 * min(longest, _PANEL_NAME)
-    with draw.panels_of(
-        style,
-        len(groups),
-        (side, side + 0.2),
-    ) as axes:
+    with draw.panels_of(style, len(groups), (side, side + 0.2)) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, classes, style, _PANEL_NAME)
             ax.set_title(draw.shorten(style.join(key), 28), fontsize="small")

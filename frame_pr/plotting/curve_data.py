@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar, several
-from frame_pr.frames.columns import has_keys, listed
+from frame_pr.frames.columns import column_names, has_keys, listed
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import CURVE_COLUMNS, curve
 from frame_pr.functions.evaluation import evaluate, refuse_no_keys
@@ -77,6 +77,7 @@ class CurveOptions:
 
 def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
     """Validate the options of `plot` before anything is computed."""
+    name = score.meta.output_name(raise_if_undetermined=False) if isinstance(score, pl.Expr) else score
     ys = names_of("y", arguments.get("y", "precision"), "names of rates")
     options = CurveOptions(
         x=_quantity("x", arguments.get("x", "recall")),
@@ -88,7 +89,7 @@ def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
         marks=tuple(map(_mark, [] if arguments.get("mark") is None else several("mark", arguments["mark"], "marks"))),
         highlight=_highlight(arguments.get("highlight")),
         baseline=check_flag("baseline", arguments.get("baseline", True)),
-        score=score.meta.output_name() if isinstance(score, pl.Expr) else score if isinstance(score, str) else "",
+        score=name if isinstance(name, str) else "",
     )
     for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
         if getattr(options, name) and not options.is_pr:
@@ -135,7 +136,7 @@ def _keys(argument: str, value: Any) -> bool | tuple[str, ...]:
     value = scalar(value)
     if value is None or isinstance(value, bool):
         return bool(value)
-    return tuple(map(str, several(argument, value, "True, or names of columns of by")))
+    return tuple(map(str, column_names(argument, value)))
 
 
 def _highlight(value: Any) -> int | tuple[str, ...] | None:
@@ -259,7 +260,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
             columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
     result = read_result(frame, columns, _EXPECTATION)
     table = result.table
-    if table["k"].null_count() or (table.height and not table["k"].dtype.is_numeric()):
+    if table["k"].null_count():
         raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
     if not {"fn", "tn"} <= {*table.columns}:
         return Result(result.keys, table)

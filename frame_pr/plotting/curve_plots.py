@@ -156,11 +156,11 @@ def plot(
     'score (AP = 0.92, 3 positives)'
     """
     policies = policies_in(options)
-    style = Style.of(options, panels=bool(facet))
     line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
     arguments = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}
     arguments |= {"rectangles": rectangles, "highlight": highlight, "baseline": options.get("baseline", True)}
     selection = curve_options(arguments, score)
+    style = Style.of(options, panels=bool(selection.facet))
     if truth is None and score is None:
         if selection.average or by is not None or policies:
             raise TypeError("average=, by= and options need truth and score: without them, plot draws a frame of curve")
@@ -186,11 +186,16 @@ def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
     from matplotlib.lines import Line2D
 
     properties: dict[str, Any] = normalize_kwargs(dict(line), Line2D)
-    for name in properties:
+    for name, value in properties.items():
         if not hasattr(Line2D, f"set_{name}"):
             hint = advice(name, _NAMES) or "other keywords are properties of matplotlib's Line2D"
             raise TypeError(f"plot has no argument {shown(name)}; {hint}")
-    Line2D([], [], **properties)
+        try:
+            Line2D([], [], **{name: value})
+        except Exception:  # Each property raises errors of its own types.
+            raise ValueError(
+                f"{name}: {shown(value)} is no {name} of a line in matplotlib; the page of its Line2D has the values"
+            ) from None
     return properties
 
 

@@ -56,29 +56,32 @@ class Style:
     colors: Mapping[str, Any]
     labels: Mapping[str, str]
     legend: bool
-    ax: Any
-    """The caller's axes, or for panels a sequence of them. None: a new figure."""
+    axes: Sequence[Axes]
+    """The caller's axes. Empty: a new figure."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], *, panels: bool = False) -> Style:
         """Validate the arguments before anything is computed. `panels`: whether the plot has several axes."""
         need_matplotlib()
+        import numpy as np
         from matplotlib.axes import Axes
         from matplotlib.colors import is_color_like
 
         names: dict[str, dict[str, Any]] = {}
         for argument, example in (("colors", "{'old': '0.5'}"), ("labels", "{'s1': 'Baseline'}")):
-            value = arguments.get(argument) or {}
-            if not isinstance(value, Mapping):
+            value = arguments.get(argument)
+            if not (value is None or isinstance(value, Mapping)):
                 raise TypeError(f"{argument} takes a dict such as {example}; got {shown(value)}")
-            names[argument] = {value_text(name): entry for name, entry in value.items()}
+            names[argument] = {value_text(name): entry for name, entry in (value or {}).items()}
         for name, colour in names["colors"].items():
             if not is_color_like(colour):
                 raise ValueError(f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib")
         ax = arguments.get("ax")
-        if ax is not None and not panels and not isinstance(ax, Axes):
+        axes: list[Any] = list(np.ravel(np.array(ax, dtype=object))) if panels else [ax]
+        if ax is not None and not (axes and all(isinstance(each, Axes) for each in axes)):
             raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-        return cls(names["colors"], names["labels"], check_flag("legend", arguments.get("legend", True)), ax)
+        legend = check_flag("legend", arguments.get("legend", True))
+        return cls(names["colors"], names["labels"], legend, [] if ax is None else axes)
 
     def label(self, name: Any, default: str | None = None) -> str:
         """Return the label of a name or value, as matplotlib draws it."""
@@ -94,7 +97,7 @@ class Style:
 
     def title(self, metric: str) -> str:
         """Return the label of a metric or rate as the title of an axis."""
-        return self.label(metric, metric_title(metric))
+        return self.label(metric, metric_title(value_text(metric)))
 
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
@@ -127,10 +130,8 @@ def new_figure(size: tuple[float, float], layout: Literal["constrained", "compre
 @contextmanager
 def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) -> Iterator[Axes]:
     """Yield the caller's axes, or the axes of a new figure. `square`: whether these are as wide as high."""
-    if style.ax is not None:
-        import numpy as np
-
-        yield np.ravel(style.ax)[0]
+    if style.axes:
+        yield style.axes[0]
         return
     with new_figure(size, "compressed" if square else "constrained") as figure:
         ax = figure.subplots()
@@ -148,13 +149,10 @@ def panels_of(
     The panels of a new figure get equal limits of the axes in `shared`. Axes that matplotlib shares would take twice as
     long for 80 panels, because each of them asks all others.
     """
-    import numpy as np
-
-    if style.ax is not None:
-        axes = list(np.ravel(style.ax))
-        if len(axes) < n:
-            raise ValueError(f"ax: {n} panels need as many axes, and there are {len(axes)}; leave out ax=")
-        yield axes[:n]
+    if style.axes:
+        if len(style.axes) < n:
+            raise ValueError(f"ax: {n} panels need as many axes, and there are {len(style.axes)}; leave out ax=")
+        yield list(style.axes[:n])
         return
     if n > MOST_PANELS:
         raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
@@ -192,7 +190,7 @@ def draw_legend(ax: Axes, style: Style, title: str = "", *, most_inside: int = I
     if outside := len(entries) > most_inside and ax.figure.get_layout_engine() is not None:
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0}
     legend = ax.legend(entries.values(), map(wrap, entries), title=wrap(title) or None, **LEGEND, **place)
-    if outside and style.ax is None:
+    if outside and not style.axes:
         figure: Any = ax.figure
         figure.set_figwidth(figure.get_figwidth() + legend.get_window_extent().width / figure.dpi + 0.2)
 
@@ -215,7 +213,7 @@ def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> N
     if not entries or not style.legend:
         return
     labels = list(map(wrap, entries))
-    if style.ax is None:
+    if not style.axes:
         figure = axes[0].figure
         figure.legend(list(entries.values()), labels, title=title or None, loc="outside right upper", **LEGEND)
     else:
@@ -224,7 +222,7 @@ def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> N
 
 def title_figure(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
     """Write the titles that all panels of a new figure share."""
-    if style.ax is None:
+    if not style.axes:
         figure: Any = axes[0].figure
         figure.supxlabel(x, fontsize="medium")
         figure.supylabel(y, fontsize="medium")

@@ -137,7 +137,7 @@ def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.Dat
 
 def _name_rows(ax: Axes, labels: Sequence[str], style: Style) -> None:
     """Write the names of rows from the top, as many as there is room for."""
-    every = 1 if style.ax is None else math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True)))
+    every = 1 if not style.axes else math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True)))
     ax.set_yticks(range(len(labels) - 1, -1, -max(1, every)), labels[:: max(1, every)])
     ax.set_ylim(-0.7, len(labels) - 0.3)
 
@@ -213,10 +213,8 @@ def _draw_systems(
         mean = table["value"].mean()
         if has_mean and isinstance(mean, float):
             text = f"mean {draw.number_text(mean)}"
-            line: dict[str, Any] = {
-                "color": color if several else draw.grey(ax, 0.4),
-                "label": "_mean" if several else text,
-            }
+            line: dict[str, Any] = {"color": color if several else draw.grey(ax, 0.4)}
+            line["label"] = "_mean" if several else text
             ax.axvline(mean, linestyle=":", linewidth=1, zorder=1, gid=draw.SHARED, **line)
             label = f"{label} ({text})" if several else label
         y, value, low, high = _numbers(table, n - 1 - pl.col("row").cast(pl.Float64) + offset, "value")
@@ -364,13 +362,13 @@ def plot_comparison(
     style.check_colors(_SIDES)
     frame_kind = find_kind(frame)
     is_comparison = frame_kind is not None and "difference" in map(str, frame_kind.columns)
-    kind = kind or ("intervals" if is_comparison else "differences")
-    if check_choice("kind", kind, ("intervals", "differences", "slopes")) == "intervals":
+    check_choice("kind", kind, ("intervals", "differences", "slopes", None))
+    if kind == "intervals" or (kind is None and is_comparison):
         return _draw_intervals(frame, metric, style)
     if is_comparison:
         raise ValueError(f"kind={shown(kind)} draws the values of groups: give the result of evaluate for two systems")
     pairs = _pairs(frame, metric)
-    return _draw_differences(pairs, style) if kind == "differences" else _draw_slopes(pairs, style)
+    return _draw_slopes(pairs, style) if kind == "slopes" else _draw_differences(pairs, style)
 
 
 class _Pairs(NamedTuple):

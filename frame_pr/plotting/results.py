@@ -11,8 +11,11 @@ from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind, kind_of, path_advice
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
+from frame_pr.inputs.values import type_of
 from frame_pr.metrics.names import is_metric
 
+_LABELS = ("metric", "truth", "prediction", "baseline", "system")
+"""Columns of labels; all others hold numbers."""
 _UNIT_COUNTS = ("units", "groups", "n", "positives")
 """Columns with the number of units behind a value."""
 
@@ -54,6 +57,12 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     kind.code_keys(kind.columns[:end])
     # The streaming engine would copy the columns.
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
+    for name in [*keys, *available] if table.height else []:
+        dtype = table[name].dtype
+        if dtype.is_nested():
+            raise TypeError(f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it")
+        if not (dtype.is_numeric() or dtype == pl.Null or name in keys or name in _LABELS):
+            raise TypeError(f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers")
     key_columns = [table[name].alias(f"key {i}") for i, name in enumerate(keys)]
     return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
@@ -89,8 +98,6 @@ def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[list[str], 
 
 def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
     """Return the values of a metric, with nulls for what the frame does not have."""
-    if not table["value"].dtype.is_numeric() and table["value"].dtype != pl.Null:
-        raise TypeError(f"metric: {metric!r} is a column of {table['value'].dtype}, and metrics are numbers")
     missing = pl.lit(None, pl.Float64)
     numbers = {
         name: by_name(name).cast(pl.Float64).fill_nan(None) if name in table.columns else missing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_real, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_float, check_whole, public
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
@@ -104,7 +104,7 @@ def plot_scores(
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
-    cutoff = None if threshold is None else float(check_real("threshold", threshold))
+    cutoff = None if threshold is None else check_float("threshold", threshold)
     frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **policies)
     columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
@@ -289,13 +289,8 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
     line: dict[str, Any] = {"color": style.colors.get("cumulative", colours[3 % len(colours)])}
     start = [0.0] if name == "recall" else []
     ax.plot([*start, *share], [*start, *cumulative], "o-", markersize=4, label=labels["cumulative"], **line)
-    reference: dict[str, Any] = {
-        "color": draw.grey(ax, 0.5),
-        "linestyle": ":",
-        "linewidth": 1,
-        "zorder": 1,
-        "gid": draw.SHARED,
-    }
+    reference: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
+    reference |= {"zorder": 1, "gid": draw.SHARED}
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_real, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_float, check_whole, public
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import keys_of_means
@@ -223,7 +223,7 @@ def validate_draws(options: Mapping[str, Any], count: str, default: int, least: 
 
 def validate_confidence(confidence: Any) -> float:
     """Validate a confidence level, as a share."""
-    value = float(check_real("confidence", confidence))
+    value = check_float("confidence", confidence)
     # Half of the rest to 1 must have a quantile.
     if not 0.5 <= value < (1 + value) / 2 < 1:
         meant = value / 100 if 50 <= value < 100 else 1 - value if 0 < value < 0.5 else 0.95

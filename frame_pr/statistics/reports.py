@@ -127,10 +127,10 @@ def report(
     names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     names += ["positives", "rows"]
     averaged, prefix = mean_over is not None, "" if mean_over is None else "mean_"
-    if wide and confidence is not None:
+    if check_flag("wide", wide) and confidence is not None:
         raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
     result = evaluate(frame, names, truth, score, by=by, mean_over=mean_over, **options)
-    if check_flag("wide", wide) or find_kind(result) is None:
+    if wide or find_kind(result) is None:
         return result
     kind = kind_of(result)
     key_names = kind.columns[: kind.columns.index("groups" if averaged else names[0])]

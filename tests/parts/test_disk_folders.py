@@ -62,7 +62,7 @@ def test_a_home_directory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [4, "1023KiB", np.int64(16)], ids=str)
 def test_a_budget_that_was_meant_in_gibibytes(size):
-    with pytest.raises(ValueError, match=r"memory_budget=.* bytes, and 1MiB is the least: 4 GiB are '4GiB'"):
+    with pytest.raises(ValueError, match=r"memory_budget=.* must be at least 1MiB and below 2\*\*62 bytes: 4"):
         fp.partitioned(RUN, memory_budget=size)
 
 
