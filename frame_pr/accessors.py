@@ -19,7 +19,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
-from frame_pr.metrics.names import example_names, meant_names
+from frame_pr.metrics.names import example_names, meant_names, metric_hint
 
 if TYPE_CHECKING:
     from frame_pr.functions import confusion as matrices
@@ -225,7 +225,7 @@ def missing_name(finding: str, name: str) -> str:
         return f"{text}; evaluate({computed[0]!r}, ...) computes it"
     if near := nearest(name, names, cutoff=0.8):
         return f"{text}; {did_you_mean(near[:2])}"
-    return f"{text}; print(frame.pr) lists the methods"
+    return f"{text}; {metric_hint(name) or 'print(frame.pr) lists the methods'}"
 
 
 def methods() -> dict[str, list[str]]:
