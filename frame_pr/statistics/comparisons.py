@@ -346,7 +346,9 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
     paired, alpha = call.between is None, 1 - call.confidence
     if paired and call.mean_over is not None:
-        raise ValueError("mean_over= is about groups that were drawn: with sampled='rows' leave it out")
+        raise ValueError(
+            "mean_over= is about groups that were drawn, and here rows or clusters are the sample: leave it out"
+        )
     # Without clusters each row is its own cluster, so that its two D meet.
     rows = sampled_rows(frame, call, each_row=paired and call.cluster is None)
     if paired and not rows.output.systems:

@@ -80,7 +80,7 @@ def report(
     Frame of the same kind
         The keys, `metric` (its name) and `value` (Float64), with `confidence` also `low` and `high`. With `wide`, the
         keys and a column for each metric, as `evaluate` returns them; `confidence` needs the long report.
-        A frame of a distributed engine, such as Spark, has a wide report.
+        A frame of a distributed engine, such as Spark, has a wide report, without `confidence`.
 
     Raises
     ------
@@ -129,6 +129,11 @@ def report(
     averaged, prefix = mean_over is not None, "" if mean_over is None else "mean_"
     if check_flag("wide", wide) and confidence is not None:
         raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
+    bounds = None
+    if confidence is not None:
+        bounded = names if averaged else [name for name in names if row_metric(name)]
+        of_rows = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
+        bounds = kind_of(of_rows)
     result = evaluate(frame, names, truth, score, by=by, mean_over=mean_over, **options)
     if wide or find_kind(result) is None:
         return result
@@ -137,11 +142,6 @@ def report(
     keys = [str(key) for key in key_names]
     refuse_clash(keys, ("metric", "value", "low", "high"))
     lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
-    bounds = None
-    if confidence is not None:
-        bounded = names if averaged else [name for name in names if row_metric(name)]
-        of_rows = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
-        bounds = kind_of(of_rows)
     kind.code_keys(key_names, [] if bounds is None else [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     if bounds is not None:

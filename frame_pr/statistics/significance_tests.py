@@ -103,7 +103,7 @@ def baseline_place(names: pl.Series, baseline: Any, title: str, *, ordered: bool
         return places[0]
     if ordered and isinstance(baseline, str) and baseline == "previous":
         return "previous"
-    near = nearest(baseline, names.cast(pl.String).drop_nulls()) if isinstance(baseline, str) else []
+    near = nearest(baseline, names.drop_nulls()) if isinstance(baseline, str) else []
     hint = did_you_mean(near) if near else f"there are {examples(names)}"
     raise ValueError(f"baseline={shown(baseline)} is none of the {title}; {hint}")
 

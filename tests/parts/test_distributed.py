@@ -185,6 +185,8 @@ def test_errors_about_rows(engine):
         frame.pr.with_metrics({"row": "rows"}, "relevant", "score", by="query")
     with pytest.raises(TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"):
         frame.pr.curve("relevant", "score")
+    with pytest.raises(TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"):
+        frame.pr.report("relevant", "score", confidence=0.9)
 
 
 def test_modules_that_are_missing_or_not_imported():

@@ -237,6 +237,7 @@ def test_means_that_do_not_vary():
     ("arguments", "message"),
     [
         ({"baseline": 9}, "baseline=9 is none of the groups of column 'week'; there are 0, 1, 2"),
+        ({"baseline": "1"}, "baseline='1' is none of the groups of column 'week'; did you mean 1?"),
         ({"between": "one"}, "compare takes two groups of column 'one' or more, and there is 'previous' only"),
         ({"between": "weak"}, "between: no column 'weak' in the frame; did you mean 'week'?"),
         ({"test": "permutation"}, "test='permutation' flips the signs of differences of paired groups"),
