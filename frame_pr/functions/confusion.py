@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
@@ -159,19 +159,7 @@ def confusion(
     >>> best.select("query", "threshold", "tp", "mcc").rows()
     [('ink', 4, 2, None), ('tea', 1, 2, None)]
     """
-    if score is not None and threshold is k is prediction is None:
-        raise ValueError(
-            "confusion takes one of threshold=, k=, prediction=; got none: a score needs threshold=0.5 or k=10, and "
-            f"predicted classes are prediction={shown(score)}"
-        )
-    refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
-    if (score is None) != (prediction is not None):
-        passed = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
-        raise ValueError(
-            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {passed}"
-        )
-    if prediction is not None:
-        refuse_several("prediction", prediction)
+    _refuse_arguments(score, threshold, k, prediction)
     undefined, means = filling("undefined", undefined), means_for(mean_over, statistics)
     columns, by = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION), keys_of_means(by, mean_over)
     if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
@@ -186,51 +174,76 @@ def confusion(
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     thresholds = [] if by_group else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
-    number = scalar(k if threshold is None else threshold)
-    several = isinstance(number, Iterable) and not isinstance(number, str)
-    key = [] if by_group or prediction is not None else [_key(cutoffs[0])]
-    if key == ["share"] and not several:
-        key = []  # The k of each group says which rows these are.
-    columns = list(dict.fromkeys(["k", *columns])) if k is not None else columns
-    tables = _Tables(cutoffs, key, columns, threshold if by_group else None, means, undefined)
-    return on_rows(frame, request.used_as(use), partial(_confusion, tables=tables))
+    # The k of each group says which rows a single share selects.
+    has_no_key = by_group or prediction is not None or isinstance(scalar(k), str)
+    compute = partial(
+        _confusion,
+        cutoffs=cutoffs,
+        key=[] if has_no_key else [_key(cutoffs[0])],
+        columns=list(dict.fromkeys(["k", *columns])) if k is not None else columns,
+        threshold=threshold if by_group else None,
+        means=means,
+        undefined=undefined,
+    )
+    return on_rows(frame, request.used_as(use), compute)
 
 
-class _Tables(NamedTuple):
-    """Which confusion tables to compute."""
+def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> None:
+    """Require a score with a threshold or a cutoff, or a prediction without a score."""
+    if score is not None and threshold is k is prediction is None:
+        raise ValueError(
+            "confusion takes one of threshold=, k=, prediction=; got none: a score needs threshold=0.5 or k=10, and "
+            f"predicted classes are prediction={shown(score)}"
+        )
+    refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
+    if (score is None) != (prediction is not None):
+        passed = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
+        raise ValueError(
+            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {passed}"
+        )
+    if prediction is not None:
+        refuse_several("prediction", prediction)
 
-    cutoffs: Sequence[Rank | Threshold]
-    key: Sequence[str]
-    """The column of the cutoff, if all groups have the same."""
-    columns: Sequence[str]
-    """The counts and rates."""
-    threshold: Any
-    """The threshold of each group, as a column or a frame, if groups have their own."""
-    means: Means | None
-    undefined: float | None
 
+def _confusion(
+    frame: Frame,
+    request: Request,
+    cutoffs: Sequence[Rank | Threshold],
+    key: Sequence[str],
+    columns: Sequence[str],
+    threshold: Any,
+    means: Means | None,
+    undefined: float | None,
+) -> Frame:
+    """Compute what `confusion` returns.
 
-def _confusion(frame: Frame, request: Request, tables: _Tables) -> Frame:
-    """Compute what `confusion` returns."""
-    cutoffs, key, metrics, threshold, means, undefined = tables
+    `key`: the column of the cutoff, if all groups have the same cutoffs. `columns`: the counts and rates. `threshold`:
+    the threshold of each group, as a column or a frame, if groups have their own.
+    """
     rows, output = rows_of(frame, request, all_groups=True)
-    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in metrics]
+    names = [f"{column}@{cutoff}" for cutoff in cutoffs for column in columns]
     named = {name: name for name in names}
-    columns = named if means is None else means.columns(named)
-    totals = [name for name in columns if name not in named]
+    metrics = named if means is None else means.columns(named)
+    totals = [name for name in metrics if name not in named]
     rows, defined = (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
-    table = _rows_of_cutoffs(values(rows, columns, undefined), tables, totals)
+    table = values(rows, metrics, undefined)
+    lines = [{column: pl.col(f"{column}@{cutoff}") for column in columns} for cutoff in cutoffs]
+    if key:
+        lines = [line | value for line, value in zip(lines, _key_values(cutoffs), strict=True)]
+        table = stacked(table, [pl.col("group"), *map(by_name, totals)], lines)
+    else:
+        table = table.select("group", *totals, **lines[0])
     if defined is not None:
         # Where the threshold of a group is null, the counts are null too.
         table = table.join(defined, on="group", how="left", maintain_order="left")
-        at_threshold = pl.col(name for name in metrics if not rate_of(name).of_group)
+        at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     by_group = defined is not None
     if means is None:
-        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *metrics])))
+        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *columns])))
     nullable = plan_for(rows, names, undefined).undefinable()
-    undefinable = [metric for metric in metrics if by_group or f"{metric}@{cutoffs[0]}" in nullable]
-    averaged_columns = [name for name in (*metrics, *totals) if name not in key]
+    undefinable = [column for column in columns if by_group or f"{column}@{cutoffs[0]}" in nullable]
+    averaged_columns = [name for name in (*columns, *totals) if name not in key]
     return averaged(output, table, averaged_columns, undefinable, means, key)
 
 
@@ -254,23 +267,14 @@ def _key(cutoff: Rank | Threshold) -> str:
     return "share" if isinstance(cutoff.k, Fraction) else "k"
 
 
-def _rows_of_cutoffs(table: pl.LazyFrame, tables: _Tables, totals: Sequence[str]) -> pl.LazyFrame:
-    """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side.
-
-    `totals`: further columns, which weight the groups.
-    """
-    cutoffs = tables.cutoffs
-    rows = [{metric: pl.col(f"{metric}@{cutoff}") for metric in tables.columns} for cutoff in cutoffs]
-    if not tables.key:
-        return table.select("group", *totals, **rows[0])
-    for cutoff, row in zip(cutoffs, rows, strict=True):
-        if isinstance(cutoff, Rank) and isinstance(cutoff.k, Fraction):
-            row["share"] = pl.lit(float(read_decimal(cutoff.text.removesuffix("%")) / 100))
+def _key_values(cutoffs: Sequence[Rank | Threshold]) -> list[dict[str, pl.Expr]]:
+    """Return the column that tells cutoffs apart, for each cutoff. At a rank, it is the metric `k`."""
     numbers = [read_number(cutoff.text) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
-    dtype = pl.Int64 if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers) else pl.Float64
-    for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.
-        row["threshold"] = pl.lit(number, dtype=dtype)
-    return stacked(table, [pl.col("group"), *map(by_name, totals)], rows)
+    if numbers:
+        dtype = pl.Int64 if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers) else pl.Float64
+        return [{"threshold": pl.lit(number, dtype=dtype)} for number in numbers]
+    shares = [cutoff.text.removesuffix("%") for cutoff in cutoffs]
+    return [{"share": pl.lit(float(read_decimal(share) / 100))} if share else {} for share in shares]
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
