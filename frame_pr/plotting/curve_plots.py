@@ -156,11 +156,11 @@ def plot(
     'score (AP = 0.92, 3 positives)'
     """
     policies = policies_in(options)
-    line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
     arguments = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}
     arguments |= {"rectangles": rectangles, "highlight": highlight, "baseline": options.get("baseline", True)}
     selection = curve_options(arguments, score)
     style = Style.of(options, panels=bool(selection.facet))
+    line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
     if truth is None and score is None:
         if selection.average or by is not None or policies:
             raise TypeError("average=, by= and options need truth and score: without them, plot draws a frame of curve")
