@@ -321,14 +321,14 @@ def compare_values(
     difference = array_of(both, "difference")
     with np.errstate(all="ignore"):
         total = sum(_implied_error(side, kinds, metric) ** 2 for side in (a, b))
-        variance = total
+        variance, share = total, np.ones(len(both))
         if rows.clustered:
             corrections = np.sqrt(a.units / (a.units - 1) * b.units / (b.units - 1))
             groups = array_of(both, "base groups") * array_of(both, "groups")
             variance = total - 2 * np.nan_to_num(array_of(both, "products")) * corrections / groups
-        variance = np.where(variance > TIE * total, variance, 0.0 * total)
-        # Without a variance, a difference other than 0 has no bounds.
-        share = np.where(variance > 0, variance / total, np.where(difference == 0, 0.0, np.nan))
+            variance = np.where(variance > TIE * total, variance, 0.0 * total)
+            # Without a variance, a difference other than 0 has no bounds.
+            share = np.where(variance > 0, variance / total, np.where(difference == 0, 0.0, np.nan))
 
         def interval(alpha: float | Array) -> tuple[Array, Array]:
             """Return the bounds of the difference at error rates alpha."""
