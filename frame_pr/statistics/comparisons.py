@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, public
-from frame_pr.frames.columns import column_name, has_keys, listed, refuse_clash
+from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
@@ -324,10 +325,9 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     """Compare the means of units: of those that both systems have a value for, or of different units."""
     paired, alpha, options = call.between is None, 1 - call.confidence, call.options
     source = unit_values_of(frame, call, system=paired)
-    values, output = source.table, source.output
-    pairs = _pairs(values, source, call)
-    units = [column for column in output.key_columns.values() if column not in source.keys.values()]
-    values = values.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
+    pairs = _pairs(source.table, source, call)
+    units = [column for column in source.output.key_columns.values() if column not in source.keys.values()]
+    values = source.table.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))
     values = pairs.with_places(values)
     if not paired:
         significance_tests.warn_of_pairs(values, call.group)
@@ -365,21 +365,19 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
 def _pairs(table: pl.DataFrame, source: Sample[Any], call: _Call) -> Pairs:
     """Return the pairs of systems, or of groups with equal keys, of a table with the columns of the keys."""
     paired, group = call.between is None, source.keys[call.group]
-    names, on = table[group].unique().sort(), [*(column for column in source.keys.values() if column != group), "m"]
+    present, on = table[group].unique().sort(), [*(column for column in source.keys.values() if column != group), "m"]
     scores = source.output.systems if paired else ()
-    if systems := call.systems or scores:
-        names = pl.Series(group, [*systems], dtype=names.dtype)
-    elif paired and names.null_count():
+    names = pl.Series(group, call.systems or scores or present, dtype=present.dtype)
+    if paired and names.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
     title = "systems" if paired else f"groups of column {shown(call.group)}"
     has_baseline = call.baseline is not None and len(names)
     baseline = baseline_place(names, call.baseline, title, ordered=not paired) if has_baseline else None
     pairs, equal = Pairs(names, on, table), ["m"] if paired else on
-    systems_of_table = pairs.with_places(table)
-    pairs = pairs._replace(table=pairs_of(systems_of_table, equal, baseline))
+    pairs = pairs._replace(table=pairs_of(pairs.with_places(table), equal, baseline))
     if len(table) and pairs.table.is_empty():
         within = " within the keys of by" if len(equal) > 1 else ""
-        raise ValueError(f"compare takes two {title} or more{within}, and there is {examples(names)} only")
+        raise ValueError(f"compare takes two {title} or more{within}, and there is {examples(present)} only")
     keys = table.select(equal).unique().filter(m=0)
     if alone := keys.join(pairs.table, on=equal, how="anti", nulls_equal=True).height:
         warn(f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no row in the result")
@@ -416,13 +414,18 @@ def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
     for name, frame in frames.items():
         if "system" in kind_of(frame).columns:
             raise ValueError(f"frame {shown(name)} has a column 'system' already: rename it before the call")
-    kinds = {type(frame) for frame in frames.values()}
+    columns, kinds = [kind_of(frame).columns for frame in frames.values()], {type(frame) for frame in frames.values()}
     if len(kinds) == 1 < len(frames) and {type(name) for name in frames} == {str}:
+        # A column that only some frames have is a missing column, and not a column with nulls.
+        shared = [name for name in columns[0] if all(name in names for names in columns)]
         if kinds <= {pl.DataFrame, pl.LazyFrame}:
-            parts = [frame.with_columns(system=pl.lit(name)) for name, frame in frames.items()]
-            return pl.concat(parts, how="diagonal_relaxed")
-        if hasattr(kinds.pop(), "assign"):
+            parts = [frame.select(map(by_name, shared), system=pl.lit(name)) for name, frame in frames.items()]
+            with suppress(pl.exceptions.SchemaError):
+                rows = pl.concat(parts, how="vertical_relaxed")
+                rows.lazy().collect_schema()
+                return rows
+        elif hasattr(kinds.pop(), "assign"):
             import pandas as pd
 
-            return pd.concat([frame.assign(system=name) for name, frame in frames.items()], ignore_index=True)
-    raise TypeError("frame: a dict has two polars or pandas frames or more, all of one kind, by their names")
+            return pd.concat([frame[shared].assign(system=name) for name, frame in frames.items()], ignore_index=True)
+    raise TypeError("frame: a dict has names and two polars or pandas frames or more, of one kind with equal dtypes")

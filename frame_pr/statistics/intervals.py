@@ -198,8 +198,7 @@ def intervals(
     source: Sample[Frame]
     if unit == "groups":
         source = unit_values_of(frame, what)
-        if truth is None:
-            validate_shares(source, labels)
+        validate_shares(source, labels)
     else:
         source = sampled_rows(frame, what, draws_again=not is_closed)
     if isinstance(source, SampledRows) and not is_closed:

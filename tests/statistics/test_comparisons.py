@@ -343,11 +343,16 @@ def test_frames_without_groups_have_independent_rows():
 @pytest.mark.parametrize(
     ("frames", "more", "message"),
     [
-        ({"a": runs(1)}, {}, "a dict has two polars or pandas frames or more"),
-        ({"a": runs(1), "b": runs(1).lazy()}, {}, "a dict has two polars or pandas frames or more, all of one kind"),
+        ({"a": runs(1)}, {}, "a dict has names and two polars or pandas frames or more"),
+        ({"a": runs(1), "b": runs(1).lazy()}, {}, "two polars or pandas frames or more, of one kind"),
         ({"a": runs(1), "b": runs(1).with_columns(system=1)}, {}, "frame 'b' has a column 'system' already"),
-        ({"a": runs(1), 2: runs(1)}, {}, "all of one kind, by their names"),
-        ({"a": runs(1).to_arrow(), "b": runs(1).to_arrow()}, {}, "a dict has two polars or pandas frames or more"),
+        ({"a": runs(1), 2: runs(1)}, {}, "a dict has names and two"),
+        ({"a": runs(1).to_arrow(), "b": runs(1).to_arrow()}, {}, "two polars or pandas frames or more"),
+        ({"a": runs(1), "b": runs(1).drop("a")}, {}, "score: no column 'a' in the frame"),
+        ({"a": runs(1).to_pandas(), "b": runs(1).drop("a").to_pandas()}, {}, "score: no column 'a' in the frame"),
+        ({"a": runs(1), "b": runs(1).clear()}, {}, "two systems or more, and there is 'a' only"),
+        ({"a": runs(1).with_columns(q=pl.lit([1])), "b": runs(1)}, {}, "of one kind with equal dtypes"),
+        ({"a": runs(1).lazy().with_columns(q=pl.lit([1])), "b": runs(1).lazy()}, {}, "of one kind with equal dtypes"),
         ({"a": runs(1), "b": runs(1)}, {"between": "q"}, "between= compares groups of one frame"),
     ],
 )
