@@ -120,11 +120,11 @@ class Request:
             share = check_float("prevalence", share)
         others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
         frames: dict[str, Any] = {}
-        for name, known in (totals if isinstance(share, float) else {**totals, "prevalence": share}).items():
-            if isinstance(known, (str, pl.Expr)):
-                others[name] = known
-            elif known is not None:
-                frames[name] = known
+        for name, number in (totals if isinstance(share, float) else {**totals, "prevalence": share}).items():
+            if isinstance(number, (str, pl.Expr)):
+                others[name] = number
+            elif number is not None:
+                frames[name] = number
         if self.threshold is not None:
             others["threshold"] = self.threshold
         for i, column in enumerate(self.other_systems):

@@ -107,8 +107,8 @@ class OutputFrame(NamedTuple, Generic[Frame]):
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """Return the keys, then these columns of a table with a `group`, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
-        wanted = list(map(by_name, columns))
-        result = self.restore(table.select("group", *wanted)).select(*map(by_name, self.keys), *wanted)
+        values = list(map(by_name, columns))
+        result = self.restore(table.select("group", *values)).select(*map(by_name, self.keys), *values)
         return self.give(result, self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
@@ -196,14 +196,7 @@ def rows_of(
         frame=rows,
         height=data.height * len(scores),
         request=request,
-        key=SortKey(
-            dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
-            ascending=request.ascending,
-            hits_first=request.tie_rule.bounds and request.tie_rule.descending,
-            drops=drops,
-            score_dtypes=[schema[score] for score in scores],
-            places=PLACES if request.ordered else 1,
-        ),
+        key=_sort_key(rows, selection, request, drops=drops),
         weights=weights,
         has_counts="count" in others,
         gains=gains,
@@ -213,12 +206,29 @@ def rows_of(
         else groups.look_up(starts.lazy().rename({f"key{i}": key for i, key in enumerate(keys)})),
         groups=None if keys else len(scores),
     )
-    systems = tuple(selection.scores.values()) if selection.several else ()
-    names = (*role_of, "system") if systems else tuple(role_of)
+    output = _output_of(rows, selection, groups)
+    # A call that gives back all rows cannot leave out the groups without any label.
+    return _of_judged_groups(ranked) if request.unjudged == "trec_eval" and all_rows else ranked, output
+
+
+def _sort_key(rows: pl.LazyFrame, selection: Selection[Any], request: Request, *, drops: bool) -> SortKey:
+    """Return the layout of the sort keys of rows with these scores."""
+    schema = selection.data.schema
+    return SortKey(
+        dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
+        ascending=request.ascending,
+        hits_first=request.tie_rule.bounds and request.tie_rule.descending,
+        drops=drops,
+        score_dtypes=[schema[score] for score in selection.scores],
+        places=PLACES if request.ordered else 1,
+    )
+
+
+def _output_of(rows: pl.LazyFrame, selection: Selection[Frame], groups: Groups) -> OutputFrame[Frame]:
+    """Return the output of a call. If there are several systems, `system` is the last key."""
+    keys, systems = tuple(selection.keys.values()), tuple(selection.scores.values()) if selection.several else ()
     restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
-    output = OutputFrame(selection.kind, names, systems, restore, rows)
-    valued_groups = _valued_groups(ranked, all_rows=all_rows)
-    return ranked if valued_groups is None else _of_groups(ranked, valued_groups), output
+    return OutputFrame(selection.kind, (*keys, "system") if systems else keys, systems, restore, rows)
 
 
 def _counting_rows(
@@ -277,20 +287,13 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[st
     return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers)
 
 
-def _valued_groups(rows: Rows, *, all_rows: bool) -> pl.Series | None:
-    """Return the groups that may have values; None for all. Options about whole groups act here."""
-    if rows.request.unjudged == "trec_eval" and all_rows:
-        # A call that gives back all rows cannot leave out the groups without any label.
-        return rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
-    return None
-
-
-def _of_groups(rows: Rows, valued_groups: pl.Series) -> Rows:
-    """Drop the rows of all other groups."""
+def _of_judged_groups(rows: Rows) -> Rows:
+    """Drop the rows of groups without any label."""
+    judged = rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
     numbers = [name for name, weights in zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
-    others = ~pl.col("group").is_in(valued_groups.implode())
+    others = ~pl.col("group").is_in(judged.implode())
     frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)
-    return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=valued_groups)
+    return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=judged)
 
 
 def _restored(table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]) -> pl.LazyFrame:

@@ -187,15 +187,15 @@ def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyF
     They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and `prevalence`.
     """
     positives, total = pl.col("positives"), pl.col("rows")
-    wanted = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
+    target = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
     if not isinstance(share, float):
         counts = counts.join(share, on="group", how="left")
         counts = counts.map_batches(_refuse_no_share, schema=counts.collect_schema())
     both = (positives > 0) & (positives < total)
     return counts.select(
         "group",
-        of_positive=pl.when(both).then(wanted * total / positives).otherwise(0.0),
-        of_negative=pl.when(both).then((1 - wanted) * total / (total - positives)).otherwise(0.0),
+        of_positive=pl.when(both).then(target * total / positives).otherwise(0.0),
+        of_negative=pl.when(both).then((1 - target) * total / (total - positives)).otherwise(0.0),
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.policies import BOUNDING_TIES, TIES
+from frame_pr.inputs.policies import BOUNDING_TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
@@ -70,22 +70,12 @@ def plan_for(
     `needs_gain`: whether one of them must read the gains of the rows, if these have gains. `totals`: whether the
     positives and rows of the group are facts also if no metric names them.
     """
-    graded, ties = rows.gains.name is not None, rows.request.ties
+    graded = rows.gains.name is not None
     blocks = FLOAT_BLOCKS if rows.weights.fractional else GRADED_BLOCKS if graded else BLOCKS
     metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict[str, Aggregate](), {}
     ranks, read = False, set[str]()
     for name, record in metrics.items():
-        if ties not in record.aggregates:
-            bounds = " and ".join(repr(rule) for rule in BOUNDING_TIES if rule in record.aggregates)
-            raise ValueError(f"{name} {TIES[ties].refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
-        if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
-            way = f"leave out {rows.weights.option}="
-            if name.partition("@")[0] in RATES:
-                way = f"use a threshold or a recall instead, or {way}"
-            raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
-        of_metric = record.aggregates[ties]()
-        if graded and TIES[ties].bounds and "gain" not in _columns_read(of_metric):
-            raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
+        of_metric = _aggregates_of(name, record, rows)
         if isinstance(record.cutoff, Threshold):
             thresholds[str(record.cutoff)] = record.cutoff
         else:
@@ -100,9 +90,9 @@ def plan_for(
     if rows.totals or totals:  # Known totals replace both facts.
         read.update(TOTALS)
     facts = [fact for fact in FACTS if fact in read or fact in columns]
-    over_groups, ideals = {fact: FACTS[fact].over_blocks for fact in facts}, dict[str, Aggregate]()
-    for aggregate_name, part in aggregates.items():
-        (ideals if part.kind.is_ideal else over_groups)[aggregate_name] = part
+    ideals = {name: of_blocks for name, of_blocks in aggregates.items() if of_blocks.kind.is_ideal}
+    over_groups = {fact: FACTS[fact].over_blocks for fact in facts}
+    over_groups |= {name: of_blocks for name, of_blocks in aggregates.items() if name not in ideals}
     extra_sums = [name for name in EXTRA_SUMS if name in columns]
     return Plan(
         metrics,
@@ -117,6 +107,23 @@ def plan_for(
         rows.key,
         undefined,
     )
+
+
+def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
+    """Return the aggregates of a metric. Raise if ties, weights or gains of the rows leave it undefined."""
+    ties, rule = rows.request.ties, rows.request.tie_rule
+    if ties not in record.aggregates:
+        bounds = " and ".join(repr(bound) for bound in BOUNDING_TIES if bound in record.aggregates)
+        raise ValueError(f"{name} {rule.refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
+    if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
+        way = f"leave out {rows.weights.option}="
+        if name.partition("@")[0] in RATES:
+            way = f"use a threshold or a recall instead, or {way}"
+        raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
+    aggregates = record.aggregates[ties]()
+    if rows.gains.name is not None and rule.bounds and "gain" not in _columns_read(aggregates):
+        raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
+    return aggregates
 
 
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:

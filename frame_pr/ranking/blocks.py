@@ -101,8 +101,8 @@ def _unit_of(rows: Rows, name: str, weights: Weights) -> float:
     """Return a power of 2 as the unit in which all weights are whole numbers, for exact differences of their sums."""
     number = pl.col(name)
     height = pl.col("count").sum() if rows.has_counts else pl.len()
-    facts: Any = rows.frame.select(least=number.filter(number > 0).min(), most=number.max(), height=height)
-    least, most, height = facts.collect(engine="in-memory").row(0)
+    ends: Any = rows.frame.select(least=number.filter(number > 0).min(), most=number.max(), height=height)
+    least, most, height = ends.collect(engine="in-memory").row(0)
     unit = unit_of(most, height)
     refuse_lost(least, unit, name, str(weights.name))
     return unit
@@ -244,16 +244,16 @@ def running_totals(
         table = table.filter(key.truth() | key.ends(of="group"))
     table = table.with_columns(hits.cum_sum().alias(HITS.run)).filter(end)
     unranked = rows.has_unranked
-    made = {"group": key.group(), ROWS.run: run, HITS.run: pl.col(HITS.run), **{name: pl.col(name) for name in runs}}
+    result = {"group": key.group(), ROWS.run: run, HITS.run: pl.col(HITS.run), **{name: pl.col(name) for name in runs}}
     if "size" in wanted:
-        made["size"] = size
+        result["size"] = size
     if "rank_key" in wanted:
-        made["rank_key"] = key.rank_key(unranked=unranked)
+        result["rank_key"] = key.rank_key(unranked=unranked)
     if "threshold" in wanted:
-        made["threshold"] = key.score(unranked=unranked)
+        result["threshold"] = key.score(unranked=unranked)
     if unranked:
-        made["retrieved"] = key.is_retrieved()
-    return table.select(**made)
+        result["retrieved"] = key.is_retrieved()
+    return table.select(**result)
 
 
 def _tied_rows(key: SortKey, count: pl.Expr | None, *, unranked: bool) -> pl.Expr:
@@ -353,10 +353,8 @@ def blocks_of(
         named["ties"] = difference("ties_run")
     if "misses" in wanted:
         named["misses"] = weighed(difference(ROWS.run) - difference(HITS.run))
-    blocks = blocks.with_columns(pl.col("group").set_sorted(), **named)
-    blocks = blocks.with_columns(
-        **{count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
-    )
+    totals = {count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
+    blocks = blocks.with_columns(pl.col("group").set_sorted(), **named).with_columns(**totals)
     blocks = blocks if rows.starts is None else _continued(blocks, rows.starts, counts, k_at)
     if rows.has_unranked:
         blocks = blocks.with_columns(pl.when("retrieved").then(count.upto).alias(count.upto) for count in counts)
