@@ -220,14 +220,14 @@ def format_table(
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
-    signs = _signs(table, best)
-    bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*table.columns}), None)
+    signs, numbers = _signs(table, best), {name for name, dtype in table.schema.items() if dtype.is_numeric()}
+    bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= numbers), None)
     # The level is the same in all rows of intervals: the caption of a table names it.
     names = [name for name in table.columns if bounded is None or name not in (*_BOUNDS, "level")]
     cells = {}
     for name in names:
         dtype = table.schema[name]
-        if not dtype.is_numeric():
+        if name not in numbers:
             text = by_name(name).dt.to_string("polars") if dtype == pl.Duration else by_name(name).cast(pl.String)
             cells[name] = text.str.replace_many({"|": r"\|", "\n": " "})
             continue
@@ -241,7 +241,7 @@ def format_table(
         cells[name] = cell
     texts = table.select(cell.fill_null("-").alias(name) for name, cell in cells.items())
     titles = [name.replace("|", r"\|").replace("\n", " ") for name in names]
-    rules = ["--:" if table.schema[name].is_numeric() else ":--" for name in names]
+    rules = ["--:" if name in numbers else ":--" for name in names]
     return "".join(f"| {' | '.join(line)} |\n" for line in [titles, rules, *texts.rows()])
 
 
@@ -252,8 +252,8 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
     value = by_name(name).cast(pl.Float64).fill_nan(None)
     text = pl.coalesce(value.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String), value.cast(pl.String))
     if name in _P_VALUES:
-        least = 10.0**-decimals
-        text = pl.when((value > 0) & (value < least / 2)).then(pl.lit(f"<{least:.{decimals}f}")).otherwise(text)
+        is_small = (value > 0) & (text.cast(pl.Float64) == 0)
+        text = pl.when(is_small).then(pl.lit(f"<{10.0**-decimals:.{decimals}f}")).otherwise(text)
     return text
 
 
@@ -277,9 +277,10 @@ def _signs(table: pl.DataFrame, best: bool | Mapping[str, Direction] | None) -> 
     if not ("system" in table.columns if best is None else check_flag("best", best)):
         return {}
     signs = {name: pl.lit(sign) for name in numbers if (sign := _sign(name)) is not None}
-    if "value" in numbers and table.schema.get("metric") == pl.String:
-        of_metrics = {name: _sign(name) for name in table["metric"].unique().drop_nulls()}
-        signs["value"] = pl.col("metric").replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
+    if "value" in numbers and "metric" in table.columns:
+        of_metrics = {name: _sign(name) for name in table["metric"].cast(pl.String).unique().drop_nulls()}
+        metric_name = pl.col("metric").cast(pl.String)
+        signs["value"] = metric_name.replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
     return signs
 
 

@@ -93,6 +93,7 @@ def test_the_best_value_of_each_metric_of_a_long_frame():
     assert ["| s", "average_precision"] not in bold
     assert ["| t", "fnr@threshold=2"] in bold
     assert not any(metric in ("threshold@max_f1", "positives", "rows") for _, metric in bold)
+    assert fp.format_table(values.cast({"metric": pl.Categorical})) == fp.format_table(values)
 
 
 def test_values_that_are_not_numbers():
@@ -107,6 +108,11 @@ def test_values_that_are_not_numbers():
     assert "| 2026-01-02" in fp.format_table(table)
     assert fp.format_table(pl.DataFrame({"x": [0.1 + 0.2, 1e300]})).replace("+", "").endswith("| 0.300 |\n| 1e300 |\n")
     assert fp.format_table(RESULT.head(0)).count("\n") == 2
+    # A p-value that rounds to 0 is not 0; bounds that are no numbers are columns of their own.
+    p_values = fp.format_table(pl.DataFrame({"p_value": [0.0005, 0.00051, 1e-300]})).splitlines()[2:]
+    assert p_values == ["| <0.001 |", "| 0.001 |", "| <0.001 |"]
+    texts = pl.DataFrame({"value": [1.0], "low": ["none"], "high": [2.0]})
+    assert fp.format_table(texts).splitlines()[2:] == ["| 1.000 | none | 2.000 |"]
     lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})
     assert fp.format_table(lags).splitlines()[2:] == ["| 1d 12h |", "| - |"]
     assert fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
