@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
-from frame_pr.frames.messages import pluralize, shown
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, Use, request_of
@@ -22,9 +22,9 @@ from frame_pr.inputs.validate import Selection, selected
 from frame_pr.inputs.values import (
     TEXTS,
     classes_of,
-    count_missing,
     label_value,
     listed_classes,
+    refuse_missing_labels,
     refuse_objects,
     refuse_other_types,
     refuse_text,
@@ -413,9 +413,7 @@ def _validate_labels(
         ("truth", selection.others["truth"], data["truth"], unjudged),
         ("prediction", selection.scores["0"], data["0"], "fill them"),
     ):
-        if (missing := count_missing(column)) and advice:
-            of_all = pluralize(data.height, "value", "values")
-            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
+        refuse_missing_labels(argument, name, column, advice)
         if classes is not None:
             refuse_unknown_labels(argument, name, column, classes)
     if classes is None:

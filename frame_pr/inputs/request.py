@@ -17,9 +17,9 @@ from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stre
 from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.policies import TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
-# Positives that are not in the frame are rows that are not in the frame.
 TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
+# Positives that are not in the frame are rows that are not in the frame.
 TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
 """The options that are known totals, columns or frames, and the numbers of a group that each changes."""
 _PER_GROUP = (*TOTAL_POLICIES, "prevalence")

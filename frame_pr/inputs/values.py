@@ -179,12 +179,10 @@ def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object
 def check_labels(argument: str, name: str, labels: pl.Series, positive: object, advice: str) -> None:
     """Check that no label is missing, and that there are at most two if no label is named positive.
 
-    `advice`: what to do about missing labels; if empty, they are valid.
+    `advice`: see `refuse_missing_labels`.
     """
+    refuse_missing_labels(argument, name, labels, advice)
     labels = labels.fill_nan(None) if labels.dtype.is_float() else labels
-    if advice and (missing := labels.null_count()):
-        of_all = pluralize(len(labels), "value", "values")
-        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values, advice = labels.unique().sort(), "name its positive label, positive=..."
         if len(values) > 2:
@@ -196,6 +194,13 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
         raise ValueError(
             f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {advice}"
         )
+
+
+def refuse_missing_labels(argument: str, name: str, labels: pl.Series, advice: str) -> None:
+    """Check that no label is missing. `advice`: what to do about missing labels; if empty, they are valid."""
+    if advice and (missing := count_missing(labels)):
+        of_all = pluralize(len(labels), "value", "values")
+        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
 
 
 def check_occurs(name: str, labels: pl.Series, positive: object) -> None:

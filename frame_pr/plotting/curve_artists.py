@@ -80,7 +80,7 @@ def draw_curves(
         _draw_baselines(ax, [*curves, *others], [*(line["color"] for line in lines)], options, in_panel=in_panel)
     _draw_marks(ax, curves, labels, lines, options, in_panel=in_panel)
     if not curves:
-        ax.text(0.5, 0.5, "no positives", transform=ax.transAxes, ha="center", va="center", color=draw.grey(ax, 0.35))
+        draw.write_reason(ax, "no positives")
 
 
 def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:

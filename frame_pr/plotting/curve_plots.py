@@ -253,11 +253,8 @@ def _styles(ax: Axes, curves: Sequence[Curve], names: _Names, chart: Chart) -> l
     properties = []
     for curve, name, hue, stroke in zip(curves, names.names, names.hues, names.strokes, strict=True):
         number = first + hues.index(hue)
-        wanted = [
-            style.colors[text] for text in map(draw.value_text, [*curve.key.values(), name]) if text in style.colors
-        ]
         dash = draw.DASHES[(strokes.index(stroke) if len(strokes) > 1 else number // len(colours)) % len(draw.DASHES)]
-        colour = wanted[0] if wanted else colours[number % len(colours)]
+        colour = style.color_of([*curve.key.values(), name], ax, number)
         properties.append({"color": colour, "linestyle": dash, **chart.line})
     return properties
 
@@ -415,7 +412,7 @@ def _title_panel(
     else:
         title = _with_numbers(title, size)
         areas = [_area_text(curve, chart.options).rpartition(" = ")[2] for curve in curves]
-        lines = [line for line in ax.get_lines() if line.get_gid() == "curve"]
+        lines = [line for line in ax.get_lines() if line.get_gid() == draw.CURVE]
         if any(areas) and len(curves) <= _NUMBERED and style.legend and len(lines) == len(areas):
             title_of = "AUC" if chart.options.is_roc else "AP"
             ax.legend(lines, areas, title=title_of, fontsize="x-small", title_fontsize="x-small", handlelength=1)

@@ -99,6 +99,12 @@ class Style:
         """Return the label of a metric or rate as the title of an axis."""
         return self.label(metric, metric_title(value_text(metric)))
 
+    def color_of(self, names: Iterable[Any], ax: Axes, number: int) -> Any:
+        """Return the caller's colour for the first of these names that has one; else the colour of this number."""
+        colours = palette(ax)
+        default = colours[number % len(colours)]
+        return next((self.colors[text] for text in map(value_text, names) if text in self.colors), default)
+
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
         texts = list(dict.fromkeys(map(value_text, names)))

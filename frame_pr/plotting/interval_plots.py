@@ -207,8 +207,8 @@ def _draw_systems(
         spans = whole.group_by("row").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
         ax.hlines(n - 1 - spans["row"].cast(int), *spans.select("low", "high"), color=draw.grey(ax, 0.75), zorder=1)
     for number, (name, table) in enumerate(systems):
-        label, color = style.label(name) if several else "_value", draw.palette(ax)[number % len(draw.palette(ax))]
-        color = style.colors.get(draw.value_text(name) if several else "value", color)
+        label = style.label(name) if several else "_value"
+        color = style.color_of([name if several else "value"], ax, number)
         offset = _OFFSET * (0.5 - (number + 0.5) / len(systems)) if has_bounds else 0.0
         mean = table["value"].mean()
         if has_mean and isinstance(mean, float):
@@ -258,15 +258,13 @@ def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str]
         raise ValueError(f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups")
     style.check_colors([value for key, _ in lines for value in key] or ["value"])
     places = _set_x_axis(ax, table[along].unique().sort(nulls_last=True), style)
-    colours = draw.palette(ax)
     for number, (key, of_line) in enumerate(lines):
         rows = of_line.sort(along, nulls_last=True, maintain_order=True)
-        wanted = [style.colors[text] for text in map(draw.value_text, key) if text in style.colors]
-        colour = wanted[0] if wanted else colours[number % len(colours)]
+        colour = style.color_of(key, ax, number)
         x = [places[value] for value in rows[along]]
         _, value, low, high = _numbers(rows, pl.lit(0.0), "value")
         many = rows.height > _MARKED
-        line: dict[str, Any] = {"color": colour, "linestyle": draw.DASHES[number // len(colours)]}
+        line: dict[str, Any] = {"color": colour, "linestyle": draw.DASHES[number // len(draw.palette(ax))]}
         line |= {"marker": "" if many else "o", "markersize": 4, "linewidth": 1 if many else 1.5}
         ax.plot(x, value, label=style.join(key) or "_value", **line)
         # The bands of several lines of many points would hide the lines.
@@ -406,7 +404,7 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
 
 def _side_colours(ax: Axes, style: Style) -> list[Any]:
     """Return the colours of better and of worse."""
-    return [style.colors.get(side, colour) for side, colour in zip(_SIDES, draw.palette(ax), strict=False)]
+    return [style.color_of([side], ax, number) for number, side in enumerate(_SIDES)]
 
 
 def _counts(pairs: _Pairs, style: Style) -> tuple[str, str]:

@@ -178,7 +178,7 @@ def _draw_histograms(
         text = draw.count_text(total[-1]) + (f", {share} predicted positive" if share else "")
         label = style.label(name) + ("" if in_panel else f" ({text})")
         heights = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0] / (total[-1] or 1)
-        colour, order = style.colors.get(name, draw.palette(ax)[number]), 1 + 0.5 * number
+        colour, order = style.color_of([name], ax, number), 1 + 0.5 * number
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=order)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=order)
     if hidden and not in_panel:
@@ -279,14 +279,14 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
     share, cumulative, of_bin = (
         table[column].cast(pl.Float64).fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
     )
-    bins, colours = len(share), draw.palette(ax)
+    bins = len(share)
     word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
     labels = {"bin": f"in this {word}", "cumulative": f"up to this {word} (cumulative)"}
     labels = {part: style.label(part, label) for part, label in labels.items()}
     left: Sequence[float] = [end - 1 / bins for end in share]
-    bar: dict[str, Any] = {"align": "edge", "color": style.colors.get("bin", colours[0]), "alpha": 0.35}
+    bar: dict[str, Any] = {"align": "edge", "color": style.color_of(["bin"], ax, 0), "alpha": 0.35}
     ax.bar(left, of_bin, 0.92 / bins, label=labels["bin"], **bar)
-    line: dict[str, Any] = {"color": style.colors.get("cumulative", colours[3 % len(colours)])}
+    line: dict[str, Any] = {"color": style.color_of(["cumulative"], ax, 3)}
     start = [0.0] if name == "recall" else []
     ax.plot([*start, *share], [*start, *cumulative], "o-", markersize=4, label=labels["cumulative"], **line)
     reference: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
