@@ -20,9 +20,7 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
-    """Cast values, with null where the other dtype cannot hold them: a cast alone changes them to fit."""
-    if not comparable(dtype, target):
-        return pl.lit(None, dtype=target)
+    """Cast values to a comparable dtype, with null where it cannot hold them: a cast alone changes them to fit."""
     # Cast texts as String, because a cast from another dtype to an Enum or Categorical is by codes.
     from_dtype, to_dtype = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
     values = values.cast(from_dtype)

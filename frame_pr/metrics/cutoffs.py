@@ -193,14 +193,10 @@ class Npv(Cutoff):
 
     def reached(self, blocks: Blocks) -> pl.Expr:
         """Return whether the negative predictive value of the block is large enough."""
-        return self.reached_by(blocks.counts)
-
-    def reached_by(self, counts: Counts) -> pl.Expr:
-        """Return whether this share of the rows that are not predicted positive is negative."""
         # Negatives in a block lower the share, so the first block that reaches it has a hit, or is the first of all.
-        rest = counts.rows - counts.k
-        negatives = rest - counts.positives + counts.tp
-        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=counts.whole)
+        rest = blocks.rows - blocks.k
+        negatives = rest - blocks.positives + blocks.tp
+        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=blocks.whole)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from math import isinf
 from numbers import Integral
 from typing import Any
 
-from frame_pr.frames.arguments import check_float, check_real, several
+from frame_pr.frames.arguments import check_float, check_real, scalar, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
@@ -21,19 +21,13 @@ LONGEST_NAME = 100
 
 def each(argument: str, values: Any, most: int = _MOST_NUMBERS) -> list[Any]:
     """Return one value or several as a list of limited length."""
-    if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and _length(values) > most:
+    values = scalar(values)
+    if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and len(values) > most:
         raise ValueError(
-            f"{argument}: {_length(values)} values are more than {most}; curve(...) has every threshold and rank "
+            f"{argument}: {len(values)} values are more than {most}; curve(...) has every threshold and rank "
             "of the scores in one table"
         )
     return several(argument, values, "a number, or several")
-
-
-def _length(values: Sized) -> int:
-    try:
-        return len(values)
-    except TypeError:  # For an array without dimensions.
-        return 1
 
 
 def number(argument: str, value: Any) -> str:
