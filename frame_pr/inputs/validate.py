@@ -48,21 +48,22 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     if COUNT in kind.columns:
         warn_of_tally(kind, request)
     if any(isinstance(item, pl.Expr) for item in request.columns):
-        keys, scores, others, data, arguments = _computed(kind, request)
+        names, data, arguments = _computed(kind, request)
     else:
-        keys, scores = list(map(str, request.keys)), list(map(str, request.scores))
-        others, arguments = {role: str(name) for role, name in request.single.items()}, {}
         columns = _by_role(request.keys, request.scores, request.single)
+        names, arguments = {role: str(name) for role, name in columns.items()}, {}
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
+    keys = {role: name for role, name in names.items() if role.startswith("by")}
+    scores = {role: name for role, name in names.items() if role.isdecimal()}
+    others = {role: names[role] for role in request.single}
     several = request.several or len(scores) > 1
     if several and all_rows:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
     if several:
-        refuse_clash(keys, ["system"])
+        refuse_clash(keys.values(), ["system"])
     # Every operation needs time for each chunk, and a copy of a large frame would need memory.
     data = data.rechunk() if kind.height < SMALL else data
-    key_roles, score_roles = _by_role(keys, [], {}), _by_role([], scores, {})
-    return Selection(kind, data, arguments, key_roles, score_roles, others, several, frames)
+    return Selection(kind, data, arguments, keys, scores, others, several, frames)
 
 
 def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]) -> dict[str, Item]:
@@ -71,20 +72,18 @@ def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, 
     return {**named, **single}
 
 
-def _computed(
-    kind: FrameKind[Any], request: Request
-) -> tuple[list[str], list[str], dict[str, str], pl.DataFrame, dict[str, str]]:
-    """Compute the caller's expressions: the names of keys, scores and others, their data, and the arguments."""
+def _computed(kind: FrameKind[Any], request: Request) -> tuple[dict[str, str], pl.DataFrame, dict[str, str]]:
+    """Compute the caller's expressions: the names of all columns, their data, and the arguments of expressions."""
     source, score = kind.read(request.columns), "prediction" if request.predicted else "score"
     keys, scores = (expanded(source, argument, request.arguments[argument]) for argument in ("by", score))
     single = {role: expand_single(source, role, item) for role, item in request.single.items()}
     refuse_repeats((argument, name) for argument, item in request.distinct for name in selected_names(source, item))
-    columns = _by_role(keys.values(), scores.values(), {role: column for role, (_, column) in single.items()})
+    named = _by_role(keys.items(), scores.items(), single)
     argument_of = _by_role(["by"] * len(keys), [score] * len(scores), {role: role for role in single})
     computed_by = [name for name, items in request.arguments.items() if any(isinstance(x, pl.Expr) for x in items)]
     arguments = {role: argument for role, argument in argument_of.items() if argument in computed_by}
-    data = computed(source, columns, arguments, kind.height)
-    return list(keys), list(scores), {role: name for role, (name, _) in single.items()}, data, arguments
+    data = computed(source, {role: column for role, (_, column) in named.items()}, arguments, kind.height)
+    return {role: name for role, (name, _) in named.items()}, data, arguments
 
 
 def _projected(frame: Any, request: Request) -> Any:
