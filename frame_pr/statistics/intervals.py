@@ -129,10 +129,10 @@ def intervals(
         `level` (the confidence level, which plots show). With `details`, `standard_error` (Float64) and `undefined`
         (how many groups have no value) follow.
 
-        The bounds are null with fewer than two units, and for
-        average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
-        fixed groups are null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer
-        than two positives or two negatives, or two clusters, and where the metric is the same in all replicates, up to
+        The bounds are null with fewer than two units, where a threshold is infinite, and for average precision and
+        ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over fixed groups are
+        null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer than two
+        positives or two negatives, or two clusters, and where the metric is the same in all replicates, up to
         rounding errors. A share of exactly 0 or 1 has the bound of its n units, `(alpha / 2)^(1 / n)`, where clusters
         count that have rows of the share, or of the rarer label.
 

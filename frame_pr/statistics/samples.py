@@ -147,8 +147,6 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
     for name in names:
         if not (table.schema[name].is_numeric() or table.schema[name] == pl.Null):
             raise TypeError(f"metrics: column {shown(name)} holds {table.schema[name]}, and metrics are numbers")
-        if (infinite := table[name].cast(pl.Float64).is_infinite().arg_true()).len():
-            raise ValueError(f"column {shown(name)} holds {table[name][int(infinite[0])]}: metrics are finite")
     repeated = table.filter(pl.struct(map(by_name, texts)).is_duplicated())
     if repeated.height:
         first = ", ".join(f"{key}={repeated[key][0]!r}" for key in texts)
@@ -191,9 +189,10 @@ def means_over(table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers
     """
     value = pl.col("value")
     n, none = value.count().cast(pl.Int64), pl.lit(None, pl.Int64)
-    drawn = {"error": value.std() / n.sqrt(), "df": n - 1, "sources": n, "units": n, "positives": none}
+    # Infinite thresholds have no error, and two of them with opposite signs no mean.
+    drawn = {"error": (value.std() / n.sqrt()).fill_nan(None), "df": n - 1, "sources": n, "units": n, "positives": none}
     drawn |= {"groups": n, "undefined": value.null_count().cast(pl.Int64)}
-    means = table.group_by(keys).agg(value.mean(), **{**drawn, **numbers})
+    means = table.group_by(keys).agg(value.mean().fill_nan(None), **{**drawn, **numbers})
     if len(keys) > 1:
         return means
     every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})

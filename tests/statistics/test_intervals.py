@@ -280,3 +280,17 @@ def test_a_value_in_place_of_an_undefined_one_has_no_error(undefined, cluster):
     ):
         assert table["difference"].to_list() == [0.0] * 5
         assert table.select("low", "high", "p_value", "standard_error").null_count().row(0) == (5, 5, 5, 5)
+
+
+def test_infinite_thresholds_have_no_interval_and_no_difference():
+    data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "t": [1, 0] * 3, "s": [float("inf"), 1, 5, 1, 3, 1]})
+    data = data.with_columns(other=pl.Series([float("inf"), 2, float("-inf"), float("-inf"), 3, 1]), g=pl.col("q") % 2)
+    call = {"by": "q", "mean_over": "q"}
+    result = fp.intervals(data, "threshold@max_f1", "t", ["s", "other"], details=True, **call)
+    assert result["value"].to_list() == [float("inf"), None]
+    assert result.select("low", "high", "standard_error").null_count().row(0) == (2, 2, 2)
+    for score, more in ((["s", "other"], {}), (["s", "other"], {"test": "permutation"}), ("s", {"between": "g"})):
+        with pytest.raises(
+            ValueError, match="threshold@max_f1 is inf in a group, and a difference needs finite values"
+        ):
+            fp.compare(data, "threshold@max_f1", "t", score, **call, **more)
