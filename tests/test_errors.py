@@ -47,6 +47,11 @@ tally(xyzzy=)                    | tally takes truth, score, by, bins
 curve(truth_col=)                | did you mean truth=?
 curve(figures=)                  | did you mean rates=?
 curve(mean_over=)                | evaluate(..., mean_over=...) gives means over groups
+curve(rel_threshold=)            | a level of relevance makes labels, truth=pl.col('grade') >= 2
+confusion(rel_threshold=)        | a level of relevance makes labels, truth=pl.col('grade') >= 2
+plot_intervals(xlabel=)          | give ax=, then call ax.set(...) and ax.figure.savefig(...)
+average_precision(baseline=)     | compare(..., baseline=...) names the system of the differences
+average_precision(base_rate=)    | did you mean prevalence=?
 curve(zero_division=)            | what has no value stays null here: fill_null(...) fills it
 confusion(y_pred=)               | did you mean prediction=?
 confusion_matrix(labels=)        | did you mean classes=?
@@ -208,6 +213,8 @@ run.pr.evaluate("rbp1.5", "rel", "s")  | the persistence of rbp must lie between
 run.pr.evaluate("f0", "rel", "s")  | it needs a cutoff, such as f0@10 or f0@threshold=0.5
 run.pr.evaluate("precison@5", "rel", "s")  | no metric is named 'precison@5'; did you mean 'precision@5'?
 run.pr.evaluate("precision@recall=80%", "rel", "s")  | did you mean 'precision@recall=0.8'?
+run.pr.evaluate("f1_threshold_0.5", "rel", "s")  | did you mean 'f1@threshold=0.5'?
+run.pr.evaluate("precision_recall_0.5", "rel", "s")  | did you mean 'precision@recall=0.5'?
 run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@threshold=0.7'?
 run.pr.plot("rel", "s", by="q", average="lab")  | average names 'lab', which is not one of the keys: q
 run.pr.plot("rel", "s", average=True)  | average: there are no groups
@@ -262,6 +269,8 @@ fp.read_trec_run("no such file")  | No such file
 fp.read_trec_run(".")  | Is a directory
 fp.partitioned(run, memory_budget="1..5GB")  | memory_budget must be a size such as '4GiB'
 fp.partitioned(run.to_pandas())  | a pandas frame is in memory already
+fp.partitioned(run.rename({"q": "count"}), progress=False).tally("rel", "s", by="count")
+    | column 'count' is named like the one that tally adds: rename it before the call
 parts.curve("rel", "s")  | a partitioned frame has
 pdf.rename(columns={"q": 0, "lab": "0"}).pr.average_precision("rel", "s", by=[0, "0"])
     | the frame has 2 columns named 0 and '0'

@@ -108,6 +108,7 @@ WORDS: Mapping[str, str] = {
     "truth=": "y_true target targets label y actual y_test ground_truth",
     "prediction=": "y_pred pred predicted predictions",
     "score=": "y_score y_pred y_prob y_proba pred preds predictions probability proba",
+    "prevalence=": "base_rate prior",
     "k=": "top_k topk cutoff cutoffs at_k at ks",
     "threshold=": "thresholds thresh thr cut operating_point",
     "rates=": "figures metrics columns",
@@ -121,11 +122,13 @@ WORDS: Mapping[str, str] = {
     "total_rows=": "rows",
     "ax=": "axes axis",
     "colors=": "palette cmap colours color_discrete_map",
-    "facet=": "col row col_wrap facet_col facet_row",
+    "facet=": "col row cols col_wrap facet_col facet_row",
     # Sentences about arguments.
     "ascending=True ranks lower scores first": "lower smaller higher greater reverse descending",
     "average_precision_at_k and others take k=, evaluate 'precision@10'": "k top_k topk cutoff cutoffs at_k at ks",
     "evaluate takes names with a cutoff, such as 'precision@threshold=0.5'": "threshold recall precision fpr",
+    "compare(..., baseline=...) names the system of the differences": "baseline reference control",
+    "a level of relevance makes labels, truth=pl.col('grade') >= 2": "rel_threshold relevance_level rel_level rel_lvl",
     "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over statistics",
     "intervals and compare take cluster=": "cluster",
     "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": "max_fpr",
@@ -134,7 +137,7 @@ WORDS: Mapping[str, str] = {
     "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
     "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
     "intervals(..., method='bootstrap') and compare(...) draw samples": "boot bootstraps resamples",
-    "give axes as ax=, then ax.set(title=...), ax.figure.savefig(...)": "title xlim ylim path filename savefig figsize",
+    "give ax=, then call ax.set(...) and ax.figure.savefig(...)": "title xlim ylim xlabel ylabel path savefig figsize",
     # Calls.
     "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
     "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",
@@ -148,7 +151,7 @@ WORDS: Mapping[str, str] = {
     "frame_pr.metrics()": "metrics metric_names list_metrics",
     # Metrics and rates, without their cutoff.
     "roc_auc": "auc auroc roc rocauc auc_roc roc_auc_score c_statistic c_index concordance pauc partial_auc gauc",
-    "average_precision": "ap map map_cut mean_average_precision avg_precision auc auprc aupr pr_auc prauc auc_pr",
+    "average_precision": "ap map map_cut mean_average_precision avg_precision lrap auc auprc aupr pr_auc prauc auc_pr",
     "interpolated_average_precision_11": "11pt_avg iprec_avg eleven_point_average",
     "interpolated_precision": "iprec iprec_at_recall",
     "equal_error_rate": "eer",
@@ -202,7 +205,7 @@ def answers(word: str) -> list[str]:
 def meaning(word: str, names: Iterable[str]) -> str | None:
     """Return the argument that a word is a synonym or a misspelling of."""
     names, stem = list(names), _stem(word)
-    exact = [name for name in (stem, *(answer.rstrip("=") for answer in answers(word))) if name in names]
+    exact = [name for name in (stem, *(answer[:-1] for answer in answers(word) if answer[-1] == "=")) if name in names]
     has_sentence = any(" " in answer for answer in answers(word))
     return next(iter(exact or ([] if has_sentence else nearest(word, names, cutoff=0.8))), None)
 

@@ -163,7 +163,8 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
     if answers(text) or _takes_any_cutoff(text):
         return text, ""
     # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in _at_k.
-    match = re.fullmatch(r"(.+?)(?:@|_at_|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$))(.*)", text)
+    separator = r"@|_at_|_(?=(?:threshold|recall|fpr)[_=][0-9.])|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$)"
+    match = re.fullmatch(rf"(.+?)(?:{separator})(.*)", text)
     if match is None or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
     word, _, number = re.sub(r"(?<=[a-z])_(?=[0-9.])", "=", match[2]).partition("=")

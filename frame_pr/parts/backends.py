@@ -89,6 +89,7 @@ class Distributed(Backend[Any]):
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         count = partial(tallied, request=query.request, bins=edges)
         merge = partial(tallied, request=merged.request, bins=number)
+        count(self.empty(query.columns()))  # Wrong names and types are an error before any row is read.
         parts = type(self)(self.map_parts(query.columns(), query.by, count, shuffled=False))
         return parts.map_parts(merged.columns(), query.by, merge)
 

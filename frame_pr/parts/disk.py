@@ -133,7 +133,8 @@ class DiskFrame(Distributed):
     ) -> pl.DataFrame:
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
-            rows, width = _height(frame), int(frame.collect_schema().to_frame().clear(1).estimated_size())
+            rows, dtypes = _height(frame), frame.collect_schema().dtypes()
+            width = sum(int(pl.Series([None], dtype=dtype).estimated_size()) for dtype in dtypes)
             if self.stream is not None and not rows:
                 refuse_no_rows(self.stream)
             # Parts differ in size.

@@ -39,7 +39,7 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
 
     `sample`: of the scores, which the ranges divide into about equal parts.
     """
-    scores = sample.drop_nulls().sort()
+    scores = sample.alias("").drop_nulls().sort()  # Methods of a Series named `^...$` fail.
     edges = scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
     score, reached = by_name(call.scores[0]), partial(edges.search_sorted, side="right")
     below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True).cast(pl.Int64)

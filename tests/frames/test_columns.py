@@ -50,6 +50,16 @@ def test_expressions(odd):
     assert by_group["average_precision"].item() == pytest.approx(5 / 6)
 
 
+def test_parts(odd):
+    for role in ("s", "y", "g"):
+        names = {"s": "s", "y": "y", "g": "g", role: odd}
+        parts = fp.partitioned(scored().rename({role: odd}), partitions=3, progress=False)
+        # Of the scores 0 and 2, and 1 and 3, the higher ones are of u, with the label 1, and v, with the label 0.
+        by_group = parts.average_precision(names["y"], names["s"], by=names["g"])
+        assert by_group["average_precision"].to_list() == [1, None]
+        assert parts.average_precision(names["y"], names["s"]).item() == 0.5
+
+
 def test_selectors_of_such_names():
     data = pl.DataFrame({"y": [1, 0], "*": [2.0, 1.0], "^x.*$": [1.0, 2.0], "x": ["a", "b"]})
     for frame in (data, data.lazy()):
