@@ -125,7 +125,7 @@ def values_of(rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by
 
 
 @cache
-def dtype_of(name: str) -> Any:
+def dtype_of(name: str) -> pl.DataType:
     """Return the dtype of a metric that is no threshold."""
     no_rows = pl.DataFrame(schema={"truth": pl.Boolean, "score": pl.Float64})
     return values_of(no_rows, [name], ascending=False).schema[name]
@@ -160,7 +160,7 @@ def refuse_no_label(positive: object) -> None:
         raise TypeError(f"positive takes one label, got {shown(positive)}")
 
 
-def _is_positive(name: str, dtype: Any, positive: object) -> pl.Expr:
+def _is_positive(name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
     """Return whether a label is positive; null if it is missing or neither of two values."""
     label = pl.col("truth").fill_nan(None) if dtype.is_float() else pl.col("truth")
     if positive is not None:

@@ -192,7 +192,7 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
 
 
-def bin_edges(dtype: Any, edges: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
+def bin_edges(dtype: pl.DataType, edges: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
     """Return the sorted edges in the dtype of the scores, and the score of each bin, one more.
 
     The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
@@ -242,7 +242,7 @@ def _warn_of_one_bin(
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
     """Return the smallest and largest value of a dtype other than float."""
-    if dtype.is_decimal():
+    if isinstance(dtype, pl.Decimal):
         most = Fraction(min(10**dtype.precision, 2**63) - 1, 10**dtype.scale)
         return -most, most
     low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
@@ -251,11 +251,11 @@ def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
     return Fraction(low), Fraction(high)
 
 
-def _typed(edge: float | Fraction, dtype: Any) -> Any:
+def _typed(edge: float | Fraction, dtype: pl.DataType) -> float | Decimal:
     """Return an edge as a value of the dtype."""
-    if dtype.is_decimal():
+    if isinstance(dtype, pl.Decimal):
         return Decimal(int(edge * 10**dtype.scale)).scaleb(-dtype.scale)
-    return edge if dtype.is_float() else int(edge)
+    return float(edge) if dtype.is_float() else int(edge)
 
 
 def _bins(bins: Any) -> Bins | None:

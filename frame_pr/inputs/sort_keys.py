@@ -259,17 +259,17 @@ class SortKey:
         return score_of(0 - rank_key if self.ascending else rank_key, self.dtype)
 
 
-def largest_by(figure: pl.Expr) -> pl.Expr:
+def largest_by(value: pl.Expr) -> pl.Expr:
     """Pack a value of at least 0 and the column `rank_key` into an integer whose maximum belongs to the largest value.
 
     The bits of such a float order as the float does. Below them, the score decides between equal values.
     """
-    return figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
+    return value.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
 
 
-def smallest_by(figure: pl.Expr) -> pl.Expr:
+def smallest_by(value: pl.Expr) -> pl.Expr:
     """Pack a value and the rank_key into an integer whose maximum belongs to the smallest value."""
-    return pl.col("rank_key") - figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
+    return pl.col("rank_key") - value.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
 
 
 def parts_of_largest(largest: pl.Expr) -> tuple[pl.Expr, pl.Expr]:

@@ -29,7 +29,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     selected = size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
-    steps = _expected(name[0], reciprocal=name["figure"] == "reciprocal_rank")
+    steps = _expected(name[0], reciprocal=name["metric"] == "reciprocal_rank")
     value = in_steps(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
     return Metric("share", expectation, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
@@ -189,13 +189,13 @@ FAMILIES = (
     Family(
         "reciprocal_rank, reciprocal_rank@K",
         "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is among the first K rows",
-        rf"(?P<figure>reciprocal_rank)(?:@(?P<k>{RANK}))?",
+        rf"(?P<metric>reciprocal_rank)(?:@(?P<k>{RANK}))?",
         _first_hit,
     ),
     Family(
         "success@K",
         "1 if a positive is among the first K rows, else 0. Its mean is the hit rate",
-        rf"(?P<figure>success)@(?P<k>{RANK})",
+        rf"(?P<metric>success)@(?P<k>{RANK})",
         _first_hit,
     ),
     Family(
