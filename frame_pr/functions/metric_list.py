@@ -11,7 +11,7 @@ from frame_pr.inputs.policies import TIES
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics.cutoffs import LIMITED, Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, HEADS, is_metric, metric
-from frame_pr.metrics.rates import COUNTS, RATES, rate_of
+from frame_pr.metrics.rates import COUNTS, is_rate, rate_of
 
 _CUTOFF_NOTATIONS = {
     "K": "10",
@@ -49,7 +49,7 @@ def _row(head: str) -> tuple[str, str, str | None, str]:
 
 
 def _meaning(head: str, name: str) -> str:
-    if head in RATES or re.fullmatch("f1|cost[0-9]+", head):
+    if is_rate(head):
         return (rate_of(head).formula.__doc__ or "").partition("\n")[0].replace("`", "").rstrip(".")
     return next(family.value for family in FAMILIES if re.fullmatch(family.pattern, name)).replace("`", "")
 

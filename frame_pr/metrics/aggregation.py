@@ -18,7 +18,7 @@ from frame_pr.inputs.weights import EXTRA_SUMS, GAINS
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
-from frame_pr.metrics.rates import RATES
+from frame_pr.metrics.rates import is_rate
 from frame_pr.ranking.blocks import PackedRows, Reached, best_blocks, blocks_of
 
 
@@ -117,7 +117,7 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
         raise ValueError(f"{name} {rule.refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
     if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
         way = f"leave out {rows.weights.option}="
-        if name.partition("@")[0] in RATES:
+        if is_rate(name.partition("@")[0]):
             way = f"use a threshold or a recall instead, or {way}"
         raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
     aggregates = record.aggregates[ties]()

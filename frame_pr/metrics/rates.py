@@ -364,6 +364,11 @@ COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
 """The rates that are counts, or sums of weights."""
 
 
+def is_rate(name: str) -> bool:
+    """Return whether a text is the name of a rate."""
+    return name in RATES or re.fullmatch(NUMBERED_NAME, name) is not None
+
+
 def rate_of(name: str) -> Rate:
     """Return the record of a rate by its name; `f` may have any beta, and `cost` any ratio of costs."""
     if name in RATES:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from frame_pr.frames.arguments import check_flag
 from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.metrics.names import is_metric
-from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
+from frame_pr.metrics.rates import is_rate, rate_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -322,10 +322,10 @@ def letters_along(ax: Axes, *, vertical: bool = False) -> int:
 
 def metric_title(name: str) -> str:
     """Return the title of a metric, such as `F1 at threshold 0.5`. Other columns keep their names."""
-    if name not in RATES and not re.fullmatch(NUMBERED_NAME, name) and not is_metric(name.removeprefix("mean_")):
+    if not is_rate(name) and not is_metric(name.removeprefix("mean_")):
         return name
     head, at, cutoff = name.partition("@")
-    if head in RATES or re.fullmatch(NUMBERED_NAME, head):
+    if is_rate(head):
         title = rate_of(head).title
     else:
         words = [w.upper() if re.fullmatch(r"f[0-9.]+", w) else _ACRONYMS.get(w, w) for w in head.split("_")]

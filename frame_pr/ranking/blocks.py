@@ -70,7 +70,7 @@ class PackedRows(NamedTuple):
     """How many of its units make 1, for each fractional number."""
 
 
-def pack_rows(rows: Rows, extra_sums: Collection[str] = ()) -> PackedRows:
+def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
     """Pack group, score and label of each row into its key. `extra_sums`: those of `EXTRA_SUMS` that are needed."""
     key, numbers, units = _packing(rows, extra_sums)
     table = rows.frame.select(key=key.pack(), **numbers).collect(engine=engine_for(rows.height))
