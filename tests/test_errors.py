@@ -199,7 +199,7 @@ run.pr.average_precision("rel", "s", by="q", total_positives=pl.lit(0))
 run.pr.average_precision("rel", "s", total_positives=pl.lit(2.5))  | a total is a whole number below 2**56
 run.pr.average_precision("rel", "s", positive=0.5)  | positive=0.5 cannot be a value of column 'rel'
 run.pr.average_precision("rel", pl.lit(2**100).cast(pl.Int128))  | values of more than 63 bits: cast it to Float64
-run.pr.evaluate("f2@2", "rel", "s", weight="w")  | have no rank: use a threshold or a recall instead, or leave out weight=
+run.pr.evaluate("f2@2", "rel", "s", weight="w")  | have no rank: use a threshold or a recall instead
 run.pr.evaluate("rbp0.8", "rel", "s", weight="w")  | uses ranks, and weighted rows have no rank
 run.pr.evaluate("ndcg", "rel", "s", gain=pl.lit(-1.0))  | gains are >= 0
 run.pr.evaluate("ndcg", "rel", "s", gain="w", weight="w")  | give one of the two
