@@ -276,6 +276,7 @@ pdf.rename(columns={"q": 0, "lab": "0"}).pr.average_precision("rel", "s", by=[0,
     | the frame has 2 columns named 0 and '0'
 levels.pr.average_precision(("m", "rel"), ("m", "s"), by=("m", "q"))
     | the columns of the frame have 2 levels: give them plain names
+pdf.pr.join_judgments(pdf[["q"]].set_index("q"), on="q")  | on: 'q' is in the index of the judgments: reset_index()
 pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() makes a column of it
 run.select(S.average_precision("rel", weight="w"))  | average_precision takes truth, positive, ascending
 run.select(S.average_precision(5))  | truth takes the name of one column, or a polars expression; got 5

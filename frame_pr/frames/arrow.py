@@ -109,16 +109,16 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         self.coded: dict[str, pd.Series[Any]] = {}
         """The distinct values of the columns that `code_keys` numbered, in the order of their numbers."""
 
-    def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
+    def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
         """Check that these columns exist and are not in the index."""
         if (levels := self.frame.columns.nlevels) > 1:
-            raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
+            raise ValueError(f"the columns of the {frame} have {levels} levels: give them plain names before the call")
         for name in items:
             if isinstance(name, str) and name not in self.columns and name in self.frame.index.names:
                 raise ValueError(
-                    f"{argument}: {shown(name)} is in the index of the frame: reset_index() makes a column of it"
+                    f"{argument}: {shown(name)} is in the index of the {frame}: reset_index() makes a column of it"
                 )
-        super().refuse_missing(items, argument)
+        super().refuse_missing(items, argument, frame)
 
     def read_column(self, name: Any) -> pl.Series:
         """Read one column: its values if polars has them, else an Enum of their texts."""

@@ -45,13 +45,13 @@ class FrameKind(Generic[Frame]):
         self.as_read: dict[str, pl.Series] = {}
         """The columns that were read, by their names as text."""
 
-    def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
+    def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
         """Refuse columns that do not exist, and expressions if the kind does not accept them."""
         if not self.takes_expressions and any(isinstance(item, pl.Expr) for item in items):
             raise TypeError(
                 f"{argument}: polars expressions work on polars frames; give the names of columns of a {self.name}"
             )
-        refuse_missing(items, self.columns, argument=argument)
+        refuse_missing(items, self.columns, frame, argument)
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns and with the root columns of expressions among the items."""

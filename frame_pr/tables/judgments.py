@@ -9,7 +9,7 @@ from typing import Any, cast
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_missing, refuse_repeats
+from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_repeats
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects
@@ -110,9 +110,9 @@ def join_judgments(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
             f"got {kind_of_value(run)} and {kind_of_value(judgments)}{path_advice(run) or path_advice(judgments)}"
         )
-    refuse_missing(runs, left.columns, "run", "by")
-    refuse_missing(keys, left.columns, "run", "on")
-    refuse_missing(keys, right.columns, "judgments", "on")
+    left.refuse_missing(runs, "by", "run")
+    left.refuse_missing(keys, "on", "run")
+    right.refuse_missing(keys, "on", "judgments")
     if shared := [name for name in left.columns if name in right.columns and name not in keys]:
         raise ValueError(
             f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "

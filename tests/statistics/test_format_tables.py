@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -115,4 +116,6 @@ def test_values_that_are_not_numbers():
     assert fp.format_table(texts).splitlines()[2:] == ["| 1.000 | none | 2.000 |"]
     lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})
     assert fp.format_table(lags).splitlines()[2:] == ["| 1d 12h |", "| - |"]
+    months = pd.DataFrame({"month": pd.period_range("2026-01", periods=2, freq="M"), "x": [1.0, 2.0]})
+    assert fp.format_table(months).splitlines()[2:] == ["| 2026-01 | 1.000 |", "| 2026-02 | 2.000 |"]
     assert fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
