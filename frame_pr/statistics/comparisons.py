@@ -76,8 +76,8 @@ def compare(
     3. Groups of different rows, such as weeks or cohorts (`between=`): an unpaired test of one score.
 
     Groups: with the differences of n groups, their mean d and its standard error e, the interval is `d -+ t(n - 1) e`
-    and the p-value is that of Student's paired t-test, or of random sign flips. Differences below 6e-14 of the largest
-    value are rounding errors and count as 0.
+    and the p-value is that of Student's paired t-test, or of random sign flips, which have no interval of their own.
+    Differences below 6e-14 of the largest value are rounding errors and count as 0.
 
     Rows: e follows from the influence of each row on both values (see `intervals`). For ROC AUC it is the standard
     error of DeLong, DeLong and Clarke-Pearson (1988), with Student's t of min(P, N) - 1 degrees of freedom for P
