@@ -87,7 +87,7 @@ def means_of(
     columns += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
     totals = dict(columns)
     for name in totals:
-        if [statistic for statistic, _ in columns].count(name) > 1:
+        if [column for column, _ in columns].count(name) > 1:
             raise ValueError(f"metrics: two columns of the result would be named {shown(name)}: name one otherwise")
     refuse_clash(keys, totals)
     return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)

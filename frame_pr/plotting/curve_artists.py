@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.metrics.metric import Counts
 from frame_pr.metrics.rates import rate_of
 from frame_pr.plotting import draw
-from frame_pr.plotting.curve_data import Curve, CurveOptions, benefit, has_unit_range
+from frame_pr.plotting.curve_data import BENEFITS, Curve, CurveOptions, benefit, has_unit_range
 from frame_pr.plotting.draw import Style
 
 if TYPE_CHECKING:
@@ -192,13 +192,13 @@ def _draw_baselines(
         x = np.linspace(0, 1, 200)
         ax.plot(x, 1 - x if y == "fnr" else x, **line | unlisted)
         draw.add_entry(ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, **line)
-    elif options.x == "threshold" and (y.startswith("cost") or "net_benefit" in y):
+    elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
         shares = {round(curve.positives / curve.rows, 3): curve for curve in curves if curve.positives and curve.rows}
         x = np.linspace(0, 0.99, 300)
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
             line["linestyle"] = stroke
             for curve in shares.values():
-                heights = value_at(y, curve, share, x if "net_benefit" in y else None)
+                heights = value_at(y, curve, share, x if y in BENEFITS else None)
                 ax.plot(x, heights, **line | unlisted) if np.ndim(heights) else ax.axhline(heights, **line | unlisted)
             draw.add_entry(ax, name, **line)
 
@@ -259,7 +259,7 @@ def _set_axes(ax: Axes, curves: Sequence[Curve], chart: Chart, ticks: int) -> No
 
     options = chart.options
     ax.set(xscale=chart.scales[0], yscale=chart.scales[1])
-    if options.ys[0] in ("net_benefit", "standardized_net_benefit"):
+    if options.ys[0] in BENEFITS:
         # At high thresholds, alerts on all rows have benefits far below 0.
         top: Any = max((curve.points["y"].max() or 0 for curve in curves), default=1)
         ax.set_ylim(-0.15 * top, 1.08 * top)

@@ -33,7 +33,7 @@ _TITLES = {
 """Quantities of an axis that are no rates."""
 _RANKS = 30
 """The most ranks after the tenth at which curves are averaged, evenly spaced on a logarithmic axis."""
-_BENEFITS = ("net_benefit", "standardized_net_benefit")
+BENEFITS = ("net_benefit", "standardized_net_benefit")
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
@@ -78,17 +78,17 @@ class CurveOptions:
 def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
     """Validate the options of `plot` before anything is computed."""
     name = score.meta.output_name(raise_if_undetermined=False) if isinstance(score, pl.Expr) else score
-    ys = names_of("y", arguments.get("y", "precision"), "names of rates")
+    ys = names_of("y", arguments["y"], "names of rates")
     options = CurveOptions(
-        x=_quantity("x", arguments.get("x", "recall")),
+        x=_quantity("x", arguments["x"]),
         ys=tuple(_quantity("y", name) for name in ys),
-        facet=_keys("facet", arguments.get("facet")),
-        average=_keys("average", arguments.get("average")),
-        interpolated=check_flag("interpolated", arguments.get("interpolated", False)),
-        rectangles=check_flag("rectangles", arguments.get("rectangles", False)),
-        marks=tuple(map(_mark, [] if arguments.get("mark") is None else several("mark", arguments["mark"], "marks"))),
-        highlight=_highlight(arguments.get("highlight")),
-        baseline=check_flag("baseline", arguments.get("baseline", True)),
+        facet=_keys("facet", arguments["facet"]),
+        average=_keys("average", arguments["average"]),
+        interpolated=check_flag("interpolated", arguments["interpolated"]),
+        rectangles=check_flag("rectangles", arguments["rectangles"]),
+        marks=tuple(map(_mark, [] if arguments["mark"] is None else several("mark", arguments["mark"], "marks"))),
+        highlight=_highlight(arguments["highlight"]),
+        baseline=check_flag("baseline", arguments["baseline"]),
         score=name if isinstance(name, str) else "",
     )
     for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
@@ -98,7 +98,7 @@ def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
         raise ValueError("average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark=")
     if options.highlight is not None and (options.facet or options.average):
         raise ValueError("highlight= names some of many curves in one axes: leave out facet= and average=")
-    if set(_BENEFITS) & set(ys) and options.x != "threshold":
+    if set(BENEFITS) & set(ys) and options.x != "threshold":
         raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
     return options
 
@@ -256,7 +256,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
     for name in (options.x, *options.ys):
         if name not in (*columns, *_TITLES):
             columns[name] = f"curve(..., rates=[{name!r}]) adds it"
-        elif name in ("share", *_BENEFITS):
+        elif name in ("share", *BENEFITS):
             columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
     result = read_result(frame, columns, _EXPECTATION)
     table = result.table
@@ -266,7 +266,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
         return Result(result.keys, table)
     counts = Counts(pl.col("tp"), pl.col("k"), pl.col("tp") + pl.col("fn"), pl.col("k") + pl.col("fn") + pl.col("tn"))
     extra = {"share": ratio(counts.k, counts.rows)} if "share" in (options.x, *options.ys) else {}
-    if needs := set(_BENEFITS) & set(options.ys):
+    if needs := set(BENEFITS) & set(options.ys):
         t = pl.col("threshold").cast(pl.Float64)
         if table.select(((t < 0) | (t > 1)).any()).item():
             raise ValueError("y: net benefit needs scores that are probabilities between 0 and 1")
