@@ -194,8 +194,6 @@ class SortKey:
 
     def ends(self, *, of: Literal["group", "block", "place", "truth"]) -> pl.Expr:
         """Return whether the next one of the sorted keys is of another group, or block, and so on."""
-        if of == "group" and self.groups == 1:
-            return pl.col("key").shift(-1).is_null()
         room = {"group": self.ranks * self._room, "block": self._room, "place": 2 * self.numbers}.get(of, self.numbers)
         # The first bit in which the two differ.
         return (pl.col("key").xor(pl.col("key").shift(-1)) >= room).fill_null(True)
