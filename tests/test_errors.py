@@ -147,6 +147,8 @@ run.pr.gains_table("rel", "s", bins=2).cast({"share": pl.String}).pr.plot_gains(
     | and column 'share' of this one is String; cast it to numbers
 run.pr.confusion("rel", "s", k=2).cast({"tp": pl.String}).pr.plot_confusion()
     | and column 'tp' of this one is String; cast it to numbers
+fp.compare(run, "rows", "rel", ["s", "w"], by="q").with_columns(system=objects.head(1)).pr.plot_comparison()
+    | column 'system' is Object, and a plot needs one value per row
 run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[1, 2])  | ax must be a matplotlib Axes, got a list
 run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[])  | ax must be a matplotlib Axes, got a list
 fp.plot_comparison(run, kind=np.ones(2))  | kind must be 'intervals', 'differences' or 'slopes', or None, got a numpy
@@ -279,6 +281,7 @@ levels.pr.average_precision(("m", "rel"), ("m", "s"), by=("m", "q"))
 pdf.pr.join_judgments(pdf[["q"]].set_index("q"), on="q")  | on: 'q' is in the index of the judgments: reset_index()
 pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() makes a column of it
 run.select(S.average_precision("rel", weight="w"))  | average_precision takes truth, positive, ascending
+run.select(S.average_precision("rel", positive=Decimal("NaN")))  | positive takes one label, got Decimal('NaN')
 run.select(S.average_precision(5))  | truth takes the name of one column, or a polars expression; got 5
 run.select(S.average_precision("lab"))  | truth 'lab' is String, neither boolean nor 0/1
 run.select(pl.col("s").mean().pr.average_precision("rel"))  | score 's' gives 1 and truth 'rel' 5 values: each

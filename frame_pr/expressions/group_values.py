@@ -15,7 +15,7 @@ from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.values import label_of, refuse_score_type, type_of
+from frame_pr.inputs.values import label_of, literal_label, refuse_score_type, type_of
 from frame_pr.metrics.aggregation import values
 
 _PLAN = "\n\nThis error occurred"
@@ -152,7 +152,7 @@ def refuse_no_label(positive: object) -> None:
     if positive is None or isinstance(positive, (str, bool, bytes)):
         return
     try:
-        dtype = pl.select(label=pl.lit(positive)).schema["label"]
+        dtype = literal_label(positive).schema["label"]
         is_label = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested())
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         is_label = False

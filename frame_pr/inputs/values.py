@@ -67,6 +67,13 @@ def _kind(dtype: pl.DataType) -> object:
     return dtype.base_type()
 
 
+def literal_label(positive: object) -> pl.DataFrame:
+    """Return a label as the only row of a frame."""
+    if isinstance(positive, Decimal):
+        int(positive)  # An error for NaN and infinities, at which polars panics.
+    return pl.select(label=pl.lit(positive))
+
+
 def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str = "") -> pl.Expr:
     """Return the positive label in the dtype of its column; raise if the column cannot hold it.
 
@@ -75,9 +82,7 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
     if dtype in (pl.Null(), pl.Enum([])):  # The column has no values.
         return pl.lit(None, dtype=dtype)
     try:
-        if isinstance(positive, Decimal):
-            int(positive)  # polars panics at a NaN and at an infinity.
-        literal = pl.select(label=pl.lit(positive))
+        literal = literal_label(positive)
         typed = literal.schema["label"]
         if dtype.is_float() and typed.is_float():
             literal, typed = literal.cast(dtype), dtype

@@ -32,6 +32,7 @@ _OFFSET = 0.5
 """Height of the intervals of all systems of a group, in rows."""
 _BARS = 4000
 """The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
+_DATES = (pl.Date, pl.Datetime)
 _SIDES = ("better", "worse")
 _CLEAR = ("interval without 0", "interval contains 0")
 
@@ -55,7 +56,7 @@ def plot_intervals(
         The metrics to draw, one panel each. Default: all metrics of the frame.
     x : str, optional
         The key column along the x axis, such as a week. The values of the other keys then have one line each. Default:
-        the key column of dates or times, if there is one.
+        the key column of dates or datetimes, if there is one.
     colors : dict, optional
         Colours by the name of a system, and over time by the name of a line.
     labels : dict, optional
@@ -107,12 +108,12 @@ def plot_intervals(
 
 
 def _key_along(x: str | None, keys: Sequence[str], table: pl.DataFrame) -> int | None:
-    """Return the number of the key along the x axis: the caller's, or the only key of dates or times."""
+    """Return the number of the key along the x axis: the caller's, or the only key of dates or datetimes."""
     if x is not None:
         if x not in keys:
             raise ValueError(f"x: {shown(x)} is no key of the frame, which has {', '.join(keys)}")
         return list(keys).index(x)
-    times = [i for i in range(len(keys)) if table[f"key {i}"].dtype.is_temporal()]
+    times = [i for i in range(len(keys)) if table[f"key {i}"].dtype in _DATES]
     return times[0] if len(times) == 1 else None
 
 
@@ -276,7 +277,7 @@ def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str]
 
 def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
     """Set the ticks of the x axis, and return the places of the values: numbers, dates or a place for each name."""
-    if values.dtype.is_temporal():
+    if values.dtype in _DATES:
         from matplotlib import dates
 
         toolbox: Any = dates
@@ -498,7 +499,7 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
     name = next(iter(metrics), "") if metric is None else check_text("metric", metric)
     if name not in metrics:
         raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
-    return Result(result.keys, result.table.filter(by_name("metric") == name)), name
+    return Result(result.keys, result.table.filter(by_name("metric").eq_missing(pl.lit(name)))), name
 
 
 def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:

@@ -59,7 +59,7 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
     for name in [*keys, *available] if table.height else []:
         dtype = table[name].dtype
-        if dtype.is_nested():
+        if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it")
         if not (dtype.is_numeric() or dtype == pl.Null or name in keys or name in _LABELS):
             raise TypeError(f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers")

@@ -143,6 +143,12 @@ def test_ordered_keys_keep_their_order() -> None:
     table = months.pr.evaluate("roc_auc", "truth", "good", by="month")
     assert texts(table.pr.plot_intervals().get_yticklabels()) == ["2020-01", "2020-02", "2020-03"]
     assert texts(table.pr.plot_intervals(x="month").get_xticklabels()) == ["2020-01", "2020-02", "2020-03"]
+    # matplotlib has no axis of times of day or of durations.
+    hours = RUN.with_columns(hour=pl.time(pl.col("query") % 3)).pr.evaluate("roc_auc", "truth", "good", by="hour")
+    for key in (pl.col("hour"), pl.col("hour").cast(pl.Duration)):
+        table = hours.with_columns(key)
+        assert len(table.pr.plot_intervals().get_yticklabels()) == 3
+        assert len(table.pr.plot_intervals(x="hour").get_xticklabels()) == 3
 
 
 def test_dates_make_a_trend_with_a_band() -> None:
