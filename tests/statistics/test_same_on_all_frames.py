@@ -1,4 +1,4 @@
-"""Statistics of a LazyFrame, of rows in another order, and of no rows."""
+"""Statistics of a LazyFrame, of rows in another order, of no rows, and of null keys."""
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ CALLS = [
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="user", between="w"),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="w", sampled="rows"),
     lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="previous", cluster="user"),
     lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline=1),
     lambda f: fp.average_curve(f, "y", ["a", "b"], by=["w", "q"], mean_over="q"),
@@ -36,3 +37,12 @@ def test_every_frame_has_the_same_numbers(call):
     assert lazy.collect_schema() == expected.schema == call(DATA.clear()).schema
     for result in (lazy.collect(), call(DATA.sample(fraction=1, shuffle=True, seed=5))):
         assert_frame_equal(result, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_null_is_a_key_like_another(call):
+    # Null sorts first, as 0 does.
+    result = call(DATA.with_columns(pl.col("q", "w").replace(0, None)))
+    keys = [key for key in ("q", "w", "baseline", "system") if key in result and result[key].dtype == pl.Int64]
+    assert result[keys].null_count().sum_horizontal().sum() > 0 or not keys
+    assert_frame_equal(result.with_columns(pl.col(keys).fill_null(0)), call(DATA), rel_tol=1e-9, abs_tol=1e-12)
