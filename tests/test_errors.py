@@ -49,7 +49,8 @@ curve(figures=)                  | did you mean rates=?
 curve(mean_over=)                | evaluate(..., mean_over=...) gives means over groups
 curve(rel_threshold=)            | a level of relevance makes labels, truth=pl.col('grade') >= 2
 confusion(rel_threshold=)        | a level of relevance makes labels, truth=pl.col('grade') >= 2
-plot_intervals(xlabel=)          | give ax=, then call ax.set(...) and ax.figure.savefig(...)
+plot_intervals(xlabel=)          | ax.set(...) and ax.figure.savefig(...) do that with ax=...
+average_precision(kind=)         | plot(..., x='fpr', y='recall') does that
 average_precision(baseline=)     | compare(..., baseline=...) names the system of the differences
 average_precision(base_rate=)    | did you mean prevalence=?
 curve(zero_division=)            | what has no value stays null here: fill_null(...) fills it
@@ -133,6 +134,7 @@ run.pr.evaluate(["rows", np.ones(2)], "rel", "s")  | metrics takes names of metr
 run.pr.evaluate("rows", "rel", "s", by=["q", "lab"], mean_over=["q", pl.col("lab")])
     | mean_over takes names of columns, no expressions
 run.pr.unpivot_classes("lab", prediction="pred", classes=["x", np.ones(2)])  | classes takes labels; got a numpy ndarray
+run.pr.plot("rel", "s", by="q", facet=True, average=True)  | name columns, by=..., that average= leaves
 run.pr.plot("rel", "s", by="q", facet=pl.col("q"))  | facet takes names of columns, no expressions
 run.pr.plot("rel", "s", by="q", average=len)  | average takes the name of a column, or several; got the function len
 run.pr.plot("rel", pl.selectors.by_name("s", "rel"))  | column 'rel' is given twice, to truth= and to score=
@@ -231,6 +233,7 @@ run.pr.curve("rel", "s", rates="f1x")  | did you mean 'f1'?
 run.pr.curve("rel", "s", points=1)  | points must be a whole number of at least 2, got 1
 run.pr.f_beta("rel", "s", beta=0)  | beta must be a positive number, got 0
 run.pr.confusion("rel", "s", threshold=float("nan"))  | threshold must be a number, got nan
+run.pr.confusion("rel", "s", threshold=[0.5, 0.5])  | threshold has 0.5 twice
 run.pr.confusion("rel", "s", threshold=[])  | threshold is an empty list: give at least one value
 run.pr.precision_at_k("rel", "s", k=2**70)  | k must be below 2**62
 run.pr.interpolated_average_precision("rel", "s", points=7)  | points must be 11 or 101, or None, got 7

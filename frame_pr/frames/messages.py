@@ -137,7 +137,7 @@ WORDS: Mapping[str, str] = {
     "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
     "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
     "intervals(..., method='bootstrap') and compare(...) draw samples": "boot bootstraps resamples",
-    "give ax=, then call ax.set(...) and ax.figure.savefig(...)": "title xlim ylim xlabel ylabel path savefig figsize",
+    "ax.set(...) and ax.figure.savefig(...) do that with ax=...": "title xlim ylim xlabel ylabel path savefig figsize",
     # Calls.
     "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
     "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",
@@ -214,7 +214,7 @@ def advice(word: str, names: Iterable[str]) -> str:
     """Return what to write instead of an unknown keyword; empty if nothing is known."""
     if argument := meaning(word, names):
         return f"did you mean {argument}=?"
-    return next((answer for answer in answers(word) if " " in answer), "")
+    return next((f"{x} does that" if x[-1] == ")" else x for x in answers(word) if " " in x), "")
 
 
 def _stem(word: str) -> str:

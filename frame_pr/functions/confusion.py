@@ -254,7 +254,7 @@ def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
     cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST_CUTOFFS)]
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:
-            raise ValueError(f"{argument} has {cutoff} twice")
+            raise ValueError(f"{argument} has {cutoff.text} twice")
     if len({_key(cutoff) for cutoff in cutoffs}) > 1:
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
     return cutoffs

@@ -58,7 +58,7 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     others = {role: names[role] for role in request.single}
     several = request.several or len(scores) > 1
     if several and all_rows:
-        raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
+        raise ValueError("score must be one column, not a list: metrics as extra columns need one score at a time")
     if several:
         refuse_clash(keys.values(), ["system"])
     # Every operation needs time for each chunk, and a copy of a large frame would need memory.

@@ -205,7 +205,7 @@ def _facets(facet: bool | tuple[str, ...], keys: Sequence[str]) -> list[str]:
         return []
     names = [key for key in keys if key != "system"] or list(keys) if facet is True else list(facet or ())
     if not names:
-        raise ValueError("facet=True needs groups: name the grouping columns, by=...")
+        raise ValueError("facet=True needs a group for each panel: name columns, by=..., that average= leaves")
     for name in names:
         if name not in keys:
             raise ValueError(f"facet: {shown(name)} is no key; there are {', '.join(keys) or 'none, give by='}")

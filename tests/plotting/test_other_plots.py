@@ -294,7 +294,11 @@ REFUSED = {
         ValueError,
         "curves in one axes are more than 10: facet=True draws small multiples",
     ),
-    "facets without groups": (lambda: RUN.pr.plot("truth", "good", facet=True), ValueError, "facet=True needs groups"),
+    "facets without groups": (
+        lambda: RUN.pr.plot("truth", "good", facet=True),
+        ValueError,
+        "facet=True needs a group for each panel",
+    ),
     "truth alone": (lambda: RUN.pr.plot("truth"), TypeError, "plot takes truth and score for scored rows, or neither"),
     "rows for a curve": (lambda: RUN.pr.plot(), ValueError, "plot without truth and score draws a frame that curve"),
     "a column that curve did not give": (
