@@ -85,9 +85,7 @@ def draw_curves(
 
 def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
-    points = curve.points
-    if points["x"].null_count() or points["y"].null_count():
-        points = points.drop_nulls(["x", "y"])
+    points = curve.points.drop_nulls(["x", "y"])
     x, y = (points[axis].cast(pl.Float64).to_numpy() for axis in "xy")
     if not len(x):
         return

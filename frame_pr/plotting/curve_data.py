@@ -324,7 +324,7 @@ def _curves(result: Result, rows: ScoredRows | None, options: CurveOptions) -> C
             names = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
             marks = _marks(table, points, group, options)
             curves.append(Curve(names, points, area, envelope_area, positives, total, marks))
-    return Curves(result.keys, curves, without)
+    return Curves([*result.keys], curves, without)
 
 
 def _area(table: pl.DataFrame, height: pl.Series) -> float:
@@ -380,7 +380,7 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
         area = numbers.get(key, {}).get(f"mean_{name}")
         names = dict(zip(result.keys, key, strict=True))
         curves.append(Curve(names, points, area, groups=table["groups"][0]))
-    return Curves(result.keys, curves, [])
+    return Curves([*result.keys], curves, [])
 
 
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
@@ -400,4 +400,4 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
             key_of = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
             points = of_y.select("low", "high", y="value").with_columns(x=pl.Series(k))
             curves.append(Curve(key_of, points, groups=of_y["units"][0]))
-    return Curves(result.keys, curves, [])
+    return Curves([*result.keys], curves, [])

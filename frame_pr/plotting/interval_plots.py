@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import polars as pl
@@ -107,14 +107,12 @@ def plot_intervals(
     return _draw_dots(keys, values, style) if along is None else _draw_trends(keys, along, values, style)
 
 
-def _key_along(x: str | None, keys: Sequence[str], table: pl.DataFrame) -> int | None:
-    """Return the number of the key along the x axis: the caller's, or the only key of dates or datetimes."""
-    if x is not None:
-        if x not in keys:
-            raise ValueError(f"x: {shown(x)} is no key of the frame, which has {', '.join(keys)}")
-        return list(keys).index(x)
-    times = [i for i in range(len(keys)) if table[f"key {i}"].dtype in _DATES]
-    return times[0] if len(times) == 1 else None
+def _key_along(x: str | None, keys: Mapping[str, str], table: pl.DataFrame) -> str | None:
+    """Return the key along the x axis: the caller's, or the only key of dates or datetimes."""
+    if x is not None and x not in keys:
+        raise ValueError(f"x: {shown(x)} is no key of the frame, which has {', '.join(keys)}")
+    times = [key for key, column in keys.items() if table[column].dtype in _DATES]
+    return times[0] if x is None and len(times) == 1 else x
 
 
 def _title(ax: Axes, metric: str, table: pl.DataFrame, style: Style) -> str:
@@ -149,11 +147,11 @@ def _check_rows(n: int, noun: str) -> None:
         raise ValueError(f"{n} {noun} are more than {_MOST_ROWS} rows: filter them")
 
 
-def _draw_dots(keys: Sequence[str], values: dict[str, pl.DataFrame], style: Style) -> Any:
+def _draw_dots(keys: Mapping[str, str], values: dict[str, pl.DataFrame], style: Style) -> Any:
     """Draw a dot for each group, and a panel for each metric."""
     import numpy as np
 
-    key_of = {key: f"key {i}" for i, key in enumerate(keys)}
+    key_of = dict(keys)
     system = key_of.pop("system", None) if len(keys) > 1 else None
     rows, first = list(key_of.values()), next(iter(values.values()))
     groups = first.group_by(rows, maintain_order=True).agg(pl.col("value").mean(), pl.col("n").first())
@@ -228,23 +226,22 @@ def _numbers(table: pl.DataFrame, y: pl.Expr, value: str) -> Any:
     return table.select(y, pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
 
 
-def _draw_trends(keys: Sequence[str], along: int, values: dict[str, pl.DataFrame], style: Style) -> Any:
+def _draw_trends(keys: Mapping[str, str], along: str, values: dict[str, pl.DataFrame], style: Style) -> Any:
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
     import numpy as np
 
-    others = [f"key {i}" for i in range(len(keys)) if i != along]
-    title = style.label(keys[along])
-    legend_title = ", ".join(style.label(key) for i, key in enumerate(keys) if i != along and key != "system")
+    others = [column for key, column in keys.items() if key != along]
+    title, legend_title = style.label(along), style.join(key for key in keys if key not in (along, "system"))
     if len(values) == 1:
         with draw.axes_of(style, (draw.figure_width(), 4.0)) as ax:
             ((metric, table),) = values.items()
-            _draw_trend(ax, table, f"key {along}", others, style)
+            _draw_trend(ax, table, keys[along], others, style)
             ax.set(xlabel=title, ylabel=_title(ax, metric, table, style))
             draw.draw_legend(ax, style, legend_title)
         return ax
     with draw.panels_of(style, len(values), (draw.figure_width(), 2.4), 1, shared="x") as axes:
         for ax, (metric, table) in zip(axes, values.items(), strict=True):
-            _draw_trend(ax, table, f"key {along}", others, style)
+            _draw_trend(ax, table, keys[along], others, style)
             ax.set_ylabel(_title(ax, metric, table, style))
         axes[-1].set_xlabel(title)
         if others:
@@ -391,7 +388,7 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
     (name, table), *others = values.items()
     if others:
         raise ValueError(f"the frame has {len(values)} metrics: name one, metric={name!r}")
-    key_of = {key: f"key {i}" for i, key in enumerate(keys)}
+    key_of = dict(keys)
     system = key_of.pop("system", None)
     systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
     if len(systems) != 2 or not key_of:
@@ -462,7 +459,7 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     """Draw differences from a baseline with their confidence intervals, from the result of `compare`."""
     result, name = _read_comparison(frame, metric)
     table, baselines = result.table, result.table["baseline"].unique(maintain_order=True).to_list()
-    key_of = {key: f"key {i}" for i, key in enumerate(result.keys)} | {"system": "system"}
+    key_of = {**result.keys, "system": "system"}
     key_of = {key: column for key, column in key_of.items() if table[column].n_unique() > 1} or {"system": "system"}
     table = _in_order(table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")

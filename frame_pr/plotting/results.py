@@ -23,14 +23,14 @@ _UNIT_COUNTS = ("units", "groups", "n", "positives")
 class Result(NamedTuple):
     """A frame that a function of this package returned."""
 
-    keys: list[str]
-    """The names of its key columns, which `table` has as `key 0`, `key 1` and so on."""
+    keys: Mapping[str, str]
+    """The names of its key columns, and their columns in `table`: `key 0`, `key 1` and so on."""
     table: pl.DataFrame
 
     @property
     def key_columns(self) -> list[str]:
         """Return the names of the key columns in the table."""
-        return [f"key {i}" for i in range(len(self.keys))]
+        return list(self.keys.values())
 
     def groups(self) -> list[tuple[tuple[Any, ...], pl.DataFrame]]:
         """Return the values of the keys and the rows of each group, in the order of the table."""
@@ -63,15 +63,16 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
             raise TypeError(f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it")
         if not (dtype.is_numeric() or dtype == pl.Null or name in keys or name in _LABELS):
             raise TypeError(f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers")
-    key_columns = [table[name].alias(f"key {i}") for i, name in enumerate(keys)]
-    return Result(keys, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
+    key_of = {name: f"key {i}" for i, name in enumerate(keys)}
+    key_columns = [table[name].alias(column) for name, column in key_of.items()]
+    return Result(key_of, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
-def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[list[str], dict[str, pl.DataFrame]]:
-    """Read a result of `intervals` or of `evaluate`: return the names of its keys, and a table for each metric.
+def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[Mapping[str, str], dict[str, pl.DataFrame]]:
+    """Read a result of `intervals` or of `evaluate`: return its keys, see `Result`, and a table for each metric.
 
-    The tables have the keys as `key 0`, `key 1` and so on, then `value, low, high, level` (Float64) and `n`, the units
-    behind. `expectation`: the start of an error.
+    The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the units behind.
+    `expectation`: the start of an error.
     """
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
