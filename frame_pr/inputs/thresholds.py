@@ -17,6 +17,7 @@ from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.rows import OutputFrame, Rows, present
 from frame_pr.inputs.sort_keys import SortKey
+from frame_pr.inputs.totals import constant_in_groups
 from frame_pr.inputs.values import keyed_value
 
 _FLOATS: Mapping[Any, tuple[str, float]] = {
@@ -94,7 +95,8 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
     if isinstance(threshold, (str, pl.Expr)):
         name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
-        thresholds = _in_rows(rows, name or "threshold")
+        column = name or "threshold"
+        thresholds = constant_in_groups(present(rows.frame), "threshold", column, may_be_null=True).lazy()
     else:
         thresholds = _in_frame(rows, output, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
@@ -105,21 +107,6 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
         key=replace(rows.key, dtype=pl.Int8(), ascending=False, score_dtypes=[pl.Int8()] * len(rows.key.score_dtypes)),
     )
     return predicted, thresholds
-
-
-def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
-    """Return the threshold of each group from a column that is constant within groups."""
-    dtype = rows.frame.collect_schema()["threshold"]
-    value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
-    groups = present(rows.frame).group_by("group")
-    limits = groups.agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len()).collect()
-    varies = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
-    if several := limits.filter(varies).height:
-        raise ValueError(
-            f"threshold column {shown(column)} is not one number in each group: "
-            f"{pluralize(several, 'group has', 'groups have')} several"
-        )
-    return limits.lazy().select("group", threshold="low")
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:

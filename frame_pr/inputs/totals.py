@@ -30,18 +30,28 @@ def totals_in_rows(
     `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count too. `typed`:
     validates them and casts them to their dtype.
     """
-    total = pl.col(name).fill_nan(None) if rows.collect_schema()[name].is_float() else pl.col(name)
-    limits = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-    totals = limits.sort("group").collect(engine="streaming")
+    totals = constant_in_groups(rows, name, column, may_be_null=False)
     if groups is not None and totals.is_empty():
         # Without rows there is no value, so use one below any total.
         return pl.LazyFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
-    if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+    return totals.select("group", (typed or _typed)(name, column, totals[name], dtype)).lazy()
+
+
+def constant_in_groups(rows: pl.LazyFrame, name: str, column: str, *, may_be_null: bool) -> pl.DataFrame:
+    """Return `group` and a column that is constant within each group, in the order of the groups.
+
+    `may_be_null`: whether all values of a group may be null.
+    """
+    value = pl.col(name).fill_nan(None) if rows.collect_schema()[name].is_float() else pl.col(name)
+    nulls = value.null_count()
+    varies = (value.min() != value.max()) | (nulls.is_between(1, pl.len() - 1) if may_be_null else nulls > 0)
+    groups = rows.group_by("group").agg(value.min(), varies=varies).sort("group").collect(engine="streaming")
+    if several := groups.filter("varies").height:
         raise ValueError(
             f"{name} column {shown(column)} is not one number in each group: "
-            f"{pluralize(bad, 'group has', 'groups have')} several, or null"
+            f"{pluralize(several, 'group has', 'groups have')} several{'' if may_be_null else ', or null'}"
         )
-    return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype)).lazy()
+    return groups.drop("varies")
 
 
 class FrameOfTotals(NamedTuple):
