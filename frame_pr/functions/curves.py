@@ -259,12 +259,12 @@ def _columns_of_blocks(
     return [*counts.drop("group"), *maximum], formulas, [numbers]
 
 
-def _reaches_a_level(levels: int, *, whole: bool) -> pl.Expr:
+def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:
     """Return whether a block is the first or last of its group, or the first to reach one of the recall levels."""
     hits, positives, tp = (
-        pl.col(name).cast(pl.Int128) if whole else pl.col(name) for name in ("hits", "positives", "tp")
+        pl.col(name) if fractional else pl.col(name).cast(pl.Int128) for name in ("hits", "positives", "tp")
     )
-    after, before = (levels_reached(number, positives, levels - 1, whole=whole) for number in (tp, tp - hits))
+    after, before = (levels_reached(number, positives, levels - 1, fractional=fractional) for number in (tp, tp - hits))
     return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
 
 
@@ -277,7 +277,7 @@ def curve_table(
     """
     table, formulas = _blocks_and_formulas(rows, columns, unretrieved=unretrieved)
     if levels is not None:
-        table = table.filter(_reaches_a_level(levels, whole=not rows.weights.fractional))
+        table = table.filter(_reaches_a_level(levels, fractional=rows.weights.fractional))
     return table.with_columns(**formulas)
 
 

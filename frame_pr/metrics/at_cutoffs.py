@@ -20,6 +20,9 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
     counts, aggregates = cutoff.counts(blocks), cutoff.aggregates(blocks)
     if rate.group_rows:
         counts = counts._replace(rows=blocks.rows)
+    in_order = None
+    if isinstance(cutoff, Recall) and not blocks.fractional:
+        in_order = cutoff.aggregates_in_order(blocks)
     # At a rank, k is at least 1.
     rate_needs = [fact for fact in rate.needs if not (isinstance(cutoff, Rank) and fact == "k")]
     return Metric(
@@ -28,7 +31,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         by_ties(
             aggregates,
             expected=cutoff.has_expectation,
-            in_order=cutoff.aggregates_in_order(blocks) if isinstance(cutoff, Recall) and blocks.whole else None,
+            in_order=in_order,
             bounded=cutoff.kind in rate.bounded_at,
         ),
         cutoff=cutoff,
@@ -129,7 +132,7 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
 def _nothing(blocks: Blocks) -> Counts:
     """Return the confusion table if no row is predicted positive."""
     none = blocks.positives * 0
-    return Counts(none, none, blocks.positives, blocks.rows, blocks.whole)
+    return Counts(none, none, blocks.positives, blocks.rows)
 
 
 def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:

@@ -76,7 +76,9 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
     # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
-    before, upto = (levels_reached(tp, b.positives, points - 1, whole=b.whole) for tp in (b.tp - b.hits, b.tp))
+    before, upto = (
+        levels_reached(tp, b.positives, points - 1, fractional=b.fractional) for tp in (b.tp - b.hits, b.tp)
+    )
     levels = upto - before + (b.tp == b.hits)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
     sum_name = f"iap_{points}"
@@ -84,9 +86,9 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     return Metric("share", value, by_ties({sum_name: iap}, bounded=True))
 
 
-def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, whole: bool) -> pl.Expr:
+def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: bool) -> pl.Expr:
     """Return how many of the recalls 1/levels, 2/levels, ... are reached; sums of floats reach those nearby."""
-    reached = tp * levels // positives if whole else (tp * levels / positives + 1e-9).floor()
+    reached = (tp * levels / positives + 1e-9).floor() if fractional else tp * levels // positives
     return pl.when(positives > 0).then(reached)
 
 

@@ -69,7 +69,7 @@ class Rank(Cutoff):
         # N is at least k plus the positives that are not among the first k. Compare differences: a sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
-        return Counts(tp, k, blocks.positives, rows, blocks.whole)
+        return Counts(tp, k, blocks.positives, rows)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the number of positives among the first k rows."""
@@ -157,7 +157,8 @@ class Recall(Cutoff):
 
     def reached(self, blocks: Blocks) -> pl.Expr:
         """Return whether the recall of the block is large enough."""
-        return (blocks.positives > 0) & _has_share(blocks.tp, blocks.positives, self.recall, whole=blocks.whole)
+        reached = _has_share(blocks.tp, blocks.positives, self.recall, fractional=blocks.fractional)
+        return (blocks.positives > 0) & reached
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -196,7 +197,7 @@ class Npv(Cutoff):
         # Negatives in a block lower the share, so the first block that reaches it has a hit, or is the first of all.
         rest = blocks.rows - blocks.k
         negatives = rest - blocks.positives + blocks.tp
-        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=blocks.whole)
+        return (rest > 0) & _has_share(negatives, rest, self.npv, fractional=blocks.fractional)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -282,7 +283,7 @@ class Limit(Cutoff):
         """Return whether the block is a step within the limit."""
         limited, counts = LIMITED[self.rate], blocks.counts
         part, whole = limited.part(counts), limited.whole(counts)
-        within = _has_share(part, whole, _next_fraction(limited.least(self.limit)), whole=blocks.whole)
+        within = _has_share(part, whole, _next_fraction(limited.least(self.limit)), fractional=blocks.fractional)
         return (blocks.hits > 0) & (whole > 0) & within
 
 
@@ -321,9 +322,9 @@ def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
     return ((all_of_it.cast(pl.Int128) * part + (whole - 1)) // whole).cast(pl.Int64)
 
 
-def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, whole: bool) -> pl.Expr:
+def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, fractional: bool) -> pl.Expr:
     """Return whether a weighted count is at least this share of another; exact for whole numbers."""
-    if not whole:
+    if fractional:
         return part >= all_of_it * (float(least) * (1 - CLOSE))
     share, denominator = least.as_integer_ratio()
     return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share

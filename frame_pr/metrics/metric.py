@@ -23,8 +23,6 @@ class Counts(NamedTuple):
     k: pl.Expr
     positives: pl.Expr
     rows: pl.Expr
-    whole: bool = True
-    """Whether the counts are whole numbers; otherwise they are floats."""
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
@@ -35,9 +33,9 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
 class Blocks:
     """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group."""
 
-    def __init__(self, *, whole: bool = True, graded: bool = False) -> None:
-        self.whole = whole
-        """Whether weighted counts are whole numbers; otherwise they are floats."""
+    def __init__(self, *, fractional: bool = False, graded: bool = False) -> None:
+        self.fractional = fractional
+        """Whether weighted counts are floats; otherwise they are whole numbers."""
         self.hits, self.size, self.tp, self.k = pl.col("hits"), pl.col("size"), pl.col("tp"), pl.col("k")
         self.interpolated_precision = pl.col("interpolated_precision")
         self.ties, self.judged = pl.col("ties"), pl.col("judged")
@@ -52,7 +50,7 @@ class Blocks:
     @property
     def counts(self) -> Counts:
         """Return the confusion table at the block's threshold."""
-        return Counts(self.tp, self.k, self.positives, self.rows, self.whole)
+        return Counts(self.tp, self.k, self.positives, self.rows)
 
     def constant(self, number: int) -> pl.Expr:
         """Return a whole number as a column.
@@ -159,7 +157,7 @@ class Cutoff(ABC):
         tp, k = (pl.col(f"{count}@{self}") for count in ("tp", "k"))
         if self.may_be_empty:
             tp, k = tp.fill_null(0), k.fill_null(0)
-        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+        return Counts(tp, k, blocks.positives, blocks.rows)
 
     @abstractmethod
     def aggregates(self, blocks: Blocks) -> Aggregates:

@@ -68,7 +68,7 @@ HEADS = (
 
 BLOCKS = Blocks()
 """For tables whose weighted counts are whole numbers."""
-FLOAT_BLOCKS = Blocks(whole=False)
+FLOAT_BLOCKS = Blocks(fractional=True)
 """For tables whose weighted counts are floats."""
 GRADED_BLOCKS = Blocks(graded=True)
 """For tables whose rows have a gain."""

@@ -67,7 +67,7 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     unit = pl.lit(1, dtype=pl.Int128)
     excess = unit * (b.k - b.tp) * b.positives - unit * (b.positives - b.tp) * negatives
     # Sums of float weights are equal up to rounding errors.
-    crossed = excess >= (0 if b.whole else -CLOSE * b.positives * negatives)
+    crossed = excess >= (-CLOSE * b.positives * negatives if b.fractional else 0)
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
