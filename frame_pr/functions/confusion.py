@@ -375,8 +375,10 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
     if "weight" in selection.others:
         refuse_text("weight", selection.others["weight"], schema["weight"])
-    dtype, declared = schema["truth"], _declared(selection, schema["truth"]) if labels is None else labels
-    order = None if declared is None else classes_of(of_truth, dtype, declared)
+    dtype = schema["truth"]
+    if labels is None and isinstance(dtype, pl.Enum):
+        labels = dtype.categories.to_list()
+    order = None if labels is None else classes_of(of_truth, dtype, labels)
     _validate_labels(selection.data, selection, order, drops=drops)
     columns = [*selection.keys, *(["weight"] if "weight" in selection.others else [])]
     rows = selection.data.lazy().select(*columns, **_labels(schema))
@@ -386,11 +388,6 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
     return selection.kind.give(result, keys)
-
-
-def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
-    """Return the labels that the dtype of the truth declares, in their order."""
-    return dtype.categories.to_list() if isinstance(dtype, pl.Enum) else None
 
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
