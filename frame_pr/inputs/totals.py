@@ -67,12 +67,12 @@ class FrameOfTotals(NamedTuple):
     @property
     def totals(self) -> pl.DataFrame:
         """Return the keys and totals of the groups that the rows may have."""
-        return self.table.filter("held").drop("^given .*$", "held")
+        return self.table.filter("held").drop("^original .*$", "held")
 
     def groups(self) -> pl.DataFrame:
         """Return the keys of all groups. Raise if one of them would be lost."""
         if (lost := self.table.filter(~pl.col("held"))).height:
-            key = shown(lost.select("^given .*$").row(0))
+            key = shown(lost.select("^original .*$").row(0))
             raise ValueError(
                 f"{self.name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of "
                 "the by columns do not hold: cast these, or leave out such groups"
@@ -90,7 +90,7 @@ def totals_frame(kind: FrameKind[Any], name: str, keys: Mapping[str, str], schem
     typed = {code: typed_keys[key] for key, code in keys.items()}
     each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
     held = pl.all_horizontal(pl.lit(True), *each_held)
-    originals = {f"given {code}": by_name(key) for key, code in keys.items()}
+    originals = {f"original {code}": by_name(key) for key, code in keys.items()}
     return FrameOfTotals(
         name, column, table.select(by_name(column).alias(name), **typed, **originals, held=held).collect()
     )
