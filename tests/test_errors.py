@@ -192,6 +192,8 @@ run.pr.evaluate(["MAP", "nDCG@10", "mrr"], "rel", "s")
 run.pr.evaluate({"rows": "n"}, "rel", "s")  | the new name comes first, then the metric
 run.pr.evaluate("gini", "rel", "s")  | it is 2 * roc_auc - 1
 run.pr.intervals("rel", "s")  | and a frame of metrics neither; the metrics come first
+run.with_columns(c=pl.lit(float("nan"))).pr.intervals("roc_auc", "rel", "s", cluster="c")
+    | cluster column 'c' has 5 missing of 5: give each row its cluster
 run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
 run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])  | or name the groups to compare, between=...
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'

@@ -156,7 +156,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
             values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "")
         if len(scores) > 1 and len({schema[role] for role in scores}) > 1:
             values.check_common_type(list(scores.values()), data.select(scores.keys()))
-    if "cluster" in others and (missing := data["cluster"].null_count()):
+    if "cluster" in others and (missing := values.count_missing(data["cluster"])):
         raise ValueError(
             f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: give each row its "
             "cluster, one of its own where it belongs to none"
