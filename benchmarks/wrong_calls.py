@@ -176,8 +176,10 @@ TAKEN: dict[str, Callable[[Any], bool]] = {
     "facet": lambda value: value is None,
     # Other labels are not drawn, or as texts.
     "labels": lambda value: isinstance(value, dict),
+    # matplotlib reads these as numbers.
     "alpha": lambda value: value is True,
-    "markersize": lambda value: value is None,
+    "linewidth": lambda value: value is True or (isinstance(value, str) and value == "0.5"),
+    "markersize": lambda value: value is None or value is True or (isinstance(value, str) and value == "0.5"),
     "average": lambda value: value is None,
     # A threshold may lie anywhere, a rank only in a list where the function takes one.
     "threshold": lambda value: isinstance(value, int) and not isinstance(value, bool),

@@ -159,6 +159,9 @@ run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent
 run.pr.average_precision("rel", "s", prevalence="0.1")  | write the number without quotes, 0.1
 run.pr.average_precision("rel", "s", by="q", total_positives=5)
     | total_positives takes a column, or a frame of the by columns and one more
+run.pr.average_precision("rel", "s", by="q", prevalence=pl.DataFrame({"q": list("aab"), "n": [0.1] * 3}))
+    | prevalence frame has 1 row more than groups: it must have one row for each
+run.pr.average_precision("rel", "s", total_positives=pl.DataFrame())  | frame has the columns none: it must
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
     | total_positives gives no total for 1 of 2 groups
 fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")

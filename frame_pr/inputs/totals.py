@@ -109,8 +109,8 @@ def totals_in_frame(
     """
     name, table = total.name, look_up(total.totals.lazy()).collect()
     if more := table.height - table["group"].n_unique():
-        totals = pluralize(more, "total", "totals")
-        raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
+        rows = pluralize(more, "row", "rows")
+        raise ValueError(f"{name} frame has {rows} more than groups: it must have one row for each")
     table = table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort("group")
     table = table.select(name, "group", system=pl.int_ranges(systems, dtype=pl.Int64))
     table = table.explode("system", empty_as_null=False, keep_nulls=False)

@@ -38,7 +38,9 @@ def keyed_value(
     """
     others = [name for name in types if name not in keys]
     if len(others) != 1:
-        raise ValueError(f"{argument} frame has the columns {examples(types)}: it must have {wanted}, and one more")
+        raise ValueError(
+            f"{argument} frame has the columns {examples(types) or 'none'}: it must have {wanted}, and one more"
+        )
     refuse_text(argument, others[0], types[others[0]])
     for key, dtype in keys.items():
         if not comparable(types[key], dtype):
