@@ -107,28 +107,21 @@ run.with_columns(rel=pl.Series([1, None, 0, 1, 1])).pr.average_precision("rel", 
 run.pr.average_precision("rel", "s", ties="x")  | ties must be 'threshold', 'expected'
 run.pr.average_precision("rel", "s", ties=pl.col("q"))  | ties must be 'threshold', 'expected'
 run.pr.average_precision("rel", "s", ascending="yes")  | ascending must be True or False, got 'yes'
-run.pr.average_precision("rel", "s", undefined="0")
-    | undefined must be a number, got '0': write the number without quotes, 0
+run.pr.average_precision("rel", "s", undefined="0")  | undefined must be a number, got '0': write the number without
 run.pr.average_precision("rel", "s", ties="order", tie_break="lab")
     | tie_break=: a ranking does not take it with ties=
 run.pr.average_precision("rel", "s", positive=Decimal("NaN"))  | positive=Decimal('NaN') cannot be a value of column
 run.pr.average_precision("rel", "s", positive=Decimal("inf"))  | positive=Decimal('Infinity') cannot be a value
-run.pr.average_precision("rel", "s", weight=np.array(2))
-    | weight takes the name of one column; got a numpy ndarray: add it to the frame and give its name
+run.pr.average_precision("rel", "s", weight=np.array(2))  | weight takes the name of one column; got a numpy ndarray
 lazy.pr.average_precision("rel", "s", weight=pl.col("nope"))  | weight: no column 'nope' in the frame
-lazy.pr.average_precision("rel", pl.selectors.by_name("s", "nope"))
-    | score: this expression does not fit the frame: "nope" not found
-run.pr.average_precision("rel", "s", total_positives=2.0)
-    | total_positives takes a column, or a frame of the by columns and one more; got a float
-run.pr.precision_at_k("rel", "s", k=2, total_rows=np.float64("nan"))
-    | total_rows takes a column, or a frame of the by columns and one more; got a numpy float64
+lazy.pr.average_precision("rel", pl.selectors.by_name("s", "nope"))  | does not fit the frame: "nope" not found
+run.pr.average_precision("rel", "s", total_positives=2.0)  | total_positives takes a column, or a frame
+run.pr.precision_at_k("rel", "s", k=2, total_rows=np.float64("nan"))  | one more; got a numpy float64
 run.pr.average_precision("rel", "s", prevalence=10**400)  | prevalence must lie between 0 and 1, both excluded; got inf
 run.pr.intervals("roc_auc", "rel", "s", confidence=10**400)  | confidence must be at least 0.5 and below 1; got 1000
 run.pr.report("rel", "s", wide=np.ones(2))  | wide must be True or False, got a numpy ndarray
-run.pr.evaluate("rows", "rel", "s", by="q", mean_over=len)
-    | mean_over takes the name of a column, or several; got the function len
-run.with_columns(q=objects).pr.confusion_matrix("lab", pl.col("lab") + "", by="q")
-    | by column 'q' is Object: make text or numbers of it before the call
+run.pr.evaluate("rows", "rel", "s", by="q", mean_over=len)  | mean_over takes the name of a column, or several
+run.with_columns(q=objects).pr.confusion_matrix("lab", pl.col("lab") + "", by="q")  | by column 'q' is Object
 run.pr.confusion_matrix("lab", pl.col("lab") + "", classes=["x", pd.NA])  | classes takes labels; got a pandas NAType
 run.pr.evaluate(["rows", np.ones(2)], "rel", "s")  | metrics takes names of metrics; got a numpy ndarray
 run.pr.evaluate("rows", "rel", "s", by=["q", "lab"], mean_over=["q", pl.col("lab")])
@@ -143,12 +136,10 @@ run.pr.plot("rel", "s", linewidth=run)  | linewidth: a polars DataFrame is no li
 run.pr.plot("rel", "s", colors=np.array(["red"]))  | colors takes a dict such as {'old': '0.5'}; got a numpy ndarray
 run.pr.plot("rel", "s", labels="")  | labels takes a dict such as {'s1': 'Baseline'}; got ''
 run.pr.plot("rel", "s", by=pl.concat_list("q"))  | column 'q' is List(String), and a plot needs one value per row
-run.pr.evaluate("roc_auc", "rel", "s", by="q").cast(pl.String).pr.plot_intervals()
-    | and column 'roc_auc' of this one is String; cast it to numbers
+run.pr.evaluate("roc_auc", "rel", "s", by="q").cast(pl.String).pr.plot_intervals()  | 'roc_auc' of this one is String
 run.pr.gains_table("rel", "s", bins=2).cast({"share": pl.String}).pr.plot_gains()
     | and column 'share' of this one is String; cast it to numbers
-run.pr.confusion("rel", "s", k=2).cast({"tp": pl.String}).pr.plot_confusion()
-    | and column 'tp' of this one is String; cast it to numbers
+run.pr.confusion("rel", "s", k=2).cast({"tp": pl.String}).pr.plot_confusion()  | 'tp' of this one is String; cast it
 fp.compare(run, "rows", "rel", ["s", "w"], by="q").with_columns(system=objects.head(1)).pr.plot_comparison()
     | column 'system' is Object, and a plot needs one value per row
 run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[1, 2])  | ax must be a matplotlib Axes, got a list
@@ -195,8 +186,7 @@ run.pr.evaluate(["MAP", "nDCG@10", "mrr"], "rel", "s")
 run.pr.evaluate({"rows": "n"}, "rel", "s")  | the new name comes first, then the metric
 run.pr.evaluate("gini", "rel", "s")  | it is 2 * roc_auc - 1
 run.pr.intervals("rel", "s")  | and a frame of metrics neither; the metrics come first
-run.with_columns(c=pl.lit(float("nan"))).pr.intervals("roc_auc", "rel", "s", cluster="c")
-    | cluster column 'c' has 5 missing of 5: give each row its cluster
+run.with_columns(c=pl.lit(float("nan"))).pr.intervals("roc_auc", "rel", "s", cluster="c")  | 'c' has 5 missing of 5
 run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
 run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])  | or name the groups to compare, between=...
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
@@ -279,8 +269,7 @@ fp.read_trec_run("no such file")  | No such file
 fp.read_trec_run(".")  | Is a directory
 fp.partitioned(run, memory_budget="1..5GB")  | memory_budget must be a size such as '4GiB'
 fp.partitioned(run.to_pandas())  | a pandas frame is in memory already
-fp.partitioned(run.rename({"q": "count"}), progress=False).tally("rel", "s", by="count")
-    | column 'count' is named like the one that tally adds: rename it before the call
+fp.partitioned(run.rename({"q": "count"}), progress=False).tally("rel", "s", by="count")  | is named like the one
 parts.curve("rel", "s")  | a partitioned frame has
 pdf.rename(columns={"q": 0, "lab": "0"}).pr.average_precision("rel", "s", by=[0, "0"])
     | the frame has 2 columns named 0 and '0'
