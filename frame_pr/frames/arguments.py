@@ -197,11 +197,11 @@ def unquoted(value: Any) -> str:
     return ""
 
 
-def filling(argument: str, value: Any) -> float | None:
-    """Validate the value that replaces nulls: a number, which may be NaN, or None."""
+def filling(value: Any) -> float | None:
+    """Validate `undefined`, the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
     is_nan = isinstance(number, float) and number != number
-    return number if number is None or is_nan else check_float(argument, value)
+    return number if number is None or is_nan else check_float("undefined", value)
 
 
 def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:

@@ -160,7 +160,7 @@ def confusion(
     [('ink', 4, 2, None), ('tea', 1, 2, None)]
     """
     _refuse_arguments(score, threshold, k, prediction)
-    undefined, means = filling("undefined", undefined), means_for(mean_over, statistics)
+    undefined, means = filling(undefined), means_for(mean_over, statistics)
     columns, by = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION), keys_of_means(by, mean_over)
     if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
         kind = find_kind(frame)

@@ -174,7 +174,7 @@ def _evaluated(
 ) -> Frame:
     """Evaluate a frame of any kind, or let its backend do that."""
     backend = backend_of(frame)
-    filled, means = filling("undefined", undefined), means and means.of(named)
+    filled, means = filling(undefined), means and means.of(named)
     # Weighted means read the totals of groups.
     columns = named if means is None else means.columns(named)
     request = request_for(columns.values(), request, averages=means is not None)
@@ -260,7 +260,7 @@ def with_metrics(
     └───────┴──────────┴───────┴───────────────────┘
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
-    new_prefix, filled = check_text("prefix", prefix), filling("undefined", undefined)
+    new_prefix, filled = check_text("prefix", prefix), filling(undefined)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, new_prefix, filled)

@@ -18,7 +18,7 @@ from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.samples import give_sorted, keys_left, means_over
 
-COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
+AVERAGE_COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001
 """Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
 
@@ -123,7 +123,7 @@ def average_curve(
     table = means_over(collected(heights, "auto"), [*names.values(), "level", "m"], 1, **quartiles)
     recall = pl.col("level") / (points - 1)
     table = with_bounds(table, ["share"], confidence).with_columns(recall=recall, precision="value")
-    return give_sorted(table, names, output, ["recall"], COLUMNS)
+    return give_sorted(table, names, output, ["recall"], AVERAGE_COLUMNS)
 
 
 def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

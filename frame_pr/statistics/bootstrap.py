@@ -20,7 +20,7 @@ with suppress(ModuleNotFoundError):
     import numpy.typing as npt
 
 Numbers: TypeAlias = "npt.NDArray[np.int64]"
-_AT_ONCE = 2**20
+_CELLS_AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
 """Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
@@ -97,7 +97,7 @@ def replicates_of(
     cells = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum()).sort("key", *apart).collect()
     units, unit_of_cell = _units(cells, stratified=draws.stratified)
     sampler, groups = Sampler(units, draws.seed), len(kept)
-    at_once = max(1, min(_AT_ONCE // cells.height, _MOST_GROUPS // groups))
+    at_once = max(1, min(_CELLS_AT_ONCE // cells.height, _MOST_GROUPS // groups))
     # Keys of several copies need more bits than the keys of one.
     rows = replace(rows, frame=cells.lazy(), height=cells.height if at_once == 1 else 0)
     plan = plan_for(rows, names, undefined, needs_gain=False)

@@ -5,37 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, public
 from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, kind_of, on_frame
+from frame_pr.frames.kinds import Frame, find_kind, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
 from frame_pr.statistics import significance_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
 from frame_pr.statistics.intervals import validate_confidence, validate_draws
-from frame_pr.statistics.samples import (
-    Evaluation,
-    Sample,
-    give_sorted,
-    sampled_rows,
-    sampling_unit,
-    unit_values_of,
-)
-from frame_pr.statistics.significance_tests import DETAILS, NUMBERS, Pairs, adjusted, baseline_place, pairs_of
+from frame_pr.statistics.samples import Evaluation, Sample, give_sorted, sampled_rows, sampling_unit, unit_values_of
+from frame_pr.statistics.significance_tests import NUMBERS, TEST_DETAILS, Pairs, adjusted, baseline_place, pairs_of
 
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
     "them apart to 'system', or name the groups to compare, between=..."
 )
 
+
+class _Test(NamedTuple):
+    """A significance test."""
+
+    text: str
+    pairs: Literal["groups", "rows"] | None = None
+    """The pairs that it needs; None: it is for all comparisons."""
+
+
 _TESTS = {
-    "t": "tests any difference",
-    "permutation": "flips the signs of differences of paired groups, such as queries",
-    "delong": "compares roc_auc of several scores of independent rows",
+    "t": _Test("tests any difference"),
+    "permutation": _Test("flips the signs of differences of paired groups, such as queries", "groups"),
+    "delong": _Test("compares roc_auc of several scores of independent rows", "rows"),
 }
 
 
@@ -289,7 +291,7 @@ class _Call(Evaluation):
 def _validated(call: _Call) -> _Call:
     """Validate how systems are compared, and fill in the defaults of options."""
     options, test = call.options, check_choice("test", call.test, tuple(_TESTS))
-    without = "" if test == "permutation" else f"test={test!r}"
+    without = "" if _TESTS[test].pairs == "groups" else f"test={test!r}"
     resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
     defaults: CompareOptions = {
         "correction": check_choice("correction", options.get("correction", "holm"), ("holm", "bh", None)),
@@ -302,14 +304,13 @@ def _validated(call: _Call) -> _Call:
 
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments choose."""
-    paired, sampled, is_normal = call.between is None, call.options.get("sampled"), call.test == "delong"
+    paired, sampled, test = call.between is None, call.options.get("sampled"), _TESTS[call.test]
     call = call if paired else _with_key(frame, call)
-    means = has_keys(call.by) and not (is_normal and sampled is None) if paired else call.mean_over is not None
-    unit = sampling_unit(call, sampled, means=means)
-    is_of_rows = unit == "rows" and call.cluster is None and {*call.named.values()} == {"roc_auc"}
-    fits = {"t": True, "permutation": paired and unit == "groups", "delong": paired and is_of_rows}
-    if not fits[call.test]:
-        raise ValueError(f"test={call.test!r} {_TESTS[call.test]}: use test='t'")
+    pairs_of_groups = has_keys(call.by) and (sampled or test.pairs) != "rows"
+    unit = sampling_unit(call, sampled, means=pairs_of_groups if paired else call.mean_over is not None)
+    independent = call.cluster is None and {*call.named.values()} == {"roc_auc"}
+    if test.pairs and not (paired and unit == test.pairs and (unit == "groups" or independent)):
+        raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
     return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
 
 
@@ -339,7 +340,7 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     differences = significance_tests.differences_of_units(values, pairs)
     significance_tests.validate_shared(differences, pairs.names)
     table = significance_tests.compare_units(differences, pairs.on, alpha)
-    if call.test == "permutation":
+    if _TESTS[call.test].pairs == "groups":
         table = significance_tests.with_sign_flips(table, differences, options["resamples"] or 0, options["seed"] or 0)
     return _result(table, pairs, source, call)
 
@@ -348,15 +349,13 @@ def _compare_over_rows(frame: Any, call: _Call) -> Any:
     """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
     paired, alpha = call.between is None, 1 - call.confidence
     if paired and call.mean_over is not None:
-        raise ValueError(
-            "mean_over= is about groups that were drawn, and here rows or clusters are the sample: leave it out"
-        )
+        raise ValueError("mean_over= is about groups, and here rows or clusters are the sample: leave it out")
     # Without clusters each row is its own cluster, so that its two D meet.
     rows = sampled_rows(frame, call, each_row=paired and call.cluster is None)
     if paired and not rows.output.systems:
         raise ValueError(_TWO_SCORES)
     estimates = rows.restored(rows.groups) if paired else rows.estimates()
-    if call.test == "delong":
+    if _TESTS[call.test].pairs == "rows":
         estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
     pairs = _pairs(estimates, rows, call)
     influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
@@ -399,7 +398,7 @@ def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call)
     if correction is not None and not (is_single and paired and (output.systems or call.systems)):
         numbers.append("p_adjusted")
         table = table.with_columns(columns_of(p_adjusted=adjusted(array_of(table, "p_value"), correction)))
-    numbers += DETAILS if call.options["details"] else ()
+    numbers += TEST_DETAILS if call.options["details"] else ()
     table = pl.concat([pl.DataFrame(schema=NUMBERS), table], how="diagonal_relaxed").with_columns(
         metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
         baseline=names.gather("a"),
@@ -413,10 +412,11 @@ def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call)
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
     """Return the rows of several frames as one frame, with the names of the frames in a column `system`."""
-    for name, frame in frames.items():
-        if "system" in kind_of(frame).columns:
-            raise ValueError(f"frame {shown(name)} has a column 'system' already: rename it before the call")
-    columns, kinds = [kind_of(frame).columns for frame in frames.values()], {type(frame) for frame in frames.values()}
+    # A LazyFrame is not collected for the names of its columns.
+    columns = [(find_kind(frame) or kind_of(frame)).columns for frame in frames.values()]
+    if taken := [name for name, names in zip(frames, columns, strict=True) if "system" in names]:
+        raise ValueError(f"frame {shown(taken[0])} has a column 'system' already: rename it before the call")
+    kinds = {type(frame) for frame in frames.values()}
     if len(kinds) == 1 < len(frames) and {type(name) for name in frames} == {str}:
         # A column that only some frames have is a missing column, and not a column with nulls.
         shared = [name for name in columns[0] if all(name in names for names in columns)]

@@ -54,7 +54,7 @@ class Evaluation:
     @property
     def undefined(self) -> float | None:
         """Return what replaces null."""
-        return filling("undefined", self.options.get("undefined"))
+        return filling(self.options.get("undefined"))
 
     def keys_left(self, keys: Sequence[str]) -> list[str]:
         """Return the keys that are not averaged over."""

@@ -32,12 +32,12 @@ NUMBERS: Mapping[str, pl.DataType] = {
     )
 }
 """The numbers of a comparison, in the order of the result; null where a test does not give them."""
-DETAILS = tuple(NUMBERS)[4:]
+TEST_DETAILS = tuple(NUMBERS)[4:]
 """The numbers that `details=True` adds. Without them, polars prints all columns: it shows the first four and the last
 four."""
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
-_AT_ONCE = 2**21
+_SIGNS_AT_ONCE = 2**21
 """Number of signs, and of sums, in memory."""
 UNPAIRED = (
     "compare pairs the values of one group; for systems with different groups, such as two arms of an A/B test, give "
@@ -226,7 +226,7 @@ def _count_flips(differences: Array, flips: int, bits_of: Callable[[int, int], A
     """Count the flips whose |sum| is at least that of the data. `bits_of`: the signs in a range of flips."""
     # Rounding must not hide a sum that is equal to that of the data.
     least = abs(differences.sum(axis=1)) - 1e-12 * abs(differences).sum(axis=1)
-    counts, step = np.zeros(len(differences)), max(_AT_ONCE // max(differences.shape) // 8 * 8, 8)
+    counts, step = np.zeros(len(differences)), max(_SIGNS_AT_ONCE // max(differences.shape) // 8 * 8, 8)
     for start in range(0, flips, step):
         signs = 1.0 - 2.0 * bits_of(start, min(start + step, flips))
         counts += (abs(differences @ signs) >= least[:, None]).sum(axis=1)

@@ -329,6 +329,16 @@ def test_a_dict_of_frames(kind):
     assert_same(by_column.drop("p_adjusted"), expected)
 
 
+def test_a_dict_of_lazy_frames_is_not_read_before_the_result_is_collected():
+    def fail(frame):
+        raise RuntimeError("read")
+
+    frame = runs(1).lazy().map_batches(fail)
+    lazy = fp.compare({"old": frame, "new": frame}, "roc_auc", "t", "a", by="q")
+    with pytest.raises(Exception, match="read"):
+        lazy.collect()
+
+
 def test_frames_without_groups_have_independent_rows():
     data = runs(6)
     found = fp.compare({"old": data, "new": data.with_columns(a="b")}, "roc_auc", "t", "a")
