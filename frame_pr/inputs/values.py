@@ -302,9 +302,10 @@ def listed_classes(classes: Any) -> list[Any]:
         raise TypeError(f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     refuse_set("classes", classes)
     labels = several("classes", classes, "labels")
-    # A comparison with an array, an expression or pandas.NA has no truth value.
-    missing = ("None", "nan", "NaT", "<NA>")
-    if others := [x for x in labels if isinstance(x, pl.Expr) or not isinstance(x, Hashable) or str(x) in missing]:
+    # Missing labels are told by their text: a comparison with an array or with pandas.NA has no truth value.
+    others = [label for label in labels if isinstance(label, pl.Expr) or not isinstance(label, Hashable)]
+    others += [label for label in labels if not isinstance(label, str) and str(label) in ("None", "nan", "NaT", "<NA>")]
+    if others:
         raise TypeError(f"classes takes labels; got {shown(others[0])}")
     if repeated := [label for label in labels if labels.count(label) > 1]:
         raise ValueError(f"classes has {shown(repeated[0])} twice")

@@ -64,6 +64,10 @@ def test_the_order_of_classes():
     data = IMAGES.to_pandas()
     data["shown"] = pd.Categorical(data["shown"], categories=["owl", "dog", "cat", "bat"])
     assert data.pr.confusion_matrix("shown", "predicted")["prediction"].to_list() == ["owl", "dog", "cat", "bat"] * 4
+    # A text is a label, also if it reads like a missing one.
+    texts = pl.DataFrame({"shown": ["None", "nan"], "predicted": ["nan", "nan"]})
+    found = texts.pr.confusion_matrix("shown", "predicted", classes=["nan", "None"])
+    assert found["rows"].to_list() == [1, 0, 1, 0]
 
 
 def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
