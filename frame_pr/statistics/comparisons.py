@@ -326,8 +326,10 @@ def _compare_over_units(frame: Any, call: _Call) -> Any:
     """Compare the means of units: of those that both systems have a value for, or of different units."""
     paired, alpha, options = call.between is None, 1 - call.confidence, call.options
     source = unit_values_of(frame, call, system=paired)
-    for value, m in source.table.filter(pl.col("value").is_infinite()).select("value", "m").head(1).iter_rows():
-        raise ValueError(f"metrics: {[*call.named][m]} is {value} in a group, and a difference needs finite values")
+    infinite = source.table.filter(pl.col("value").is_infinite())
+    if infinite.height:
+        name, value = [*call.named][infinite["m"][0]], infinite["value"][0]
+        raise ValueError(f"metrics: {name} is {value} in a group, and a difference needs finite values")
     pairs = _pairs(source.table, source, call)
     units = [column for column in source.output.key_columns.values() if column not in source.keys.values()]
     values = source.table.with_columns(row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64))

@@ -215,8 +215,9 @@ def validate_draws(options: Mapping[str, Any], count: str, default: int, least: 
     for name in (count, "seed", "stratified"):
         if without and options.get(name) is not None and options[name] is not False:
             raise ValueError(f"{name}= is about random draws, and {without} has none: leave it out")
-    given = {count: default, "seed": 0} | {name: value for name, value in options.items() if value is not None}
-    return check_whole(count, given[count], least, most=1_000_000), check_whole("seed", given["seed"], least=0)
+    number, seed = default if options.get(count) is None else options[count], options.get("seed")
+    number = check_whole(count, number, least, most=1_000_000)
+    return number, 0 if seed is None else check_whole("seed", seed, least=0)
 
 
 def validate_confidence(confidence: Any) -> float:

@@ -166,9 +166,10 @@ def validate_shares(unit_values: UnitValues[Any], metrics: Sequence[str]) -> Non
     """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
     is_share = pl.col("m").is_in([m for m, bounds in enumerate(unit_values.bounds) if bounds == "share"])
     outside = unit_values.table.filter(is_share, ~pl.col("value").is_between(-_SLACK, 1 + _SLACK))
-    for value, m in outside.select("value", "m").head(1).iter_rows():
+    if outside.height:
+        name = metrics[outside["m"][0]]
         raise ValueError(
-            f"metrics: column {shown(metrics[m])} holds {value}, and {metrics[m]} lies between 0 and 1; divide "
+            f"metrics: column {shown(name)} holds {outside['value'][0]}, and {name} lies between 0 and 1; divide "
             "percentages by 100, and write null where there is no value"
         )
 
