@@ -90,18 +90,6 @@ def test_drawn_flips_are_near_those_of_scipy(n):
     assert again[0] == again[1] != again[2]
 
 
-def test_one_seed_gives_one_p_value_on_every_frame():
-    data = runs(3, queries=40)
-    given_ = {"by": "q", "test": "permutation", "seed": 7}
-    expected = fp.compare(data, "average_precision", "t", ["a", "b"], **given_, details=True)
-    found = fp.compare(data, "average_precision", "t", ["a", "b"], **given_, details=True)
-    assert found["p_value"].to_list() == expected["p_value"].to_list()
-    shuffled = fp.compare(
-        data.sample(fraction=1, shuffle=True, seed=1), "average_precision", "t", ["a", "b"], **given_, details=True
-    )
-    assert shuffled["p_value"].to_list() == expected["p_value"].to_list()
-
-
 def test_the_t_test_is_that_of_scipy():
     data = runs(1)
     found = fp.compare(data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q", details=True)

@@ -21,6 +21,8 @@ CALLS = [
     lambda f: fp.intervals(f, ["max_f1", "precision@10%"], "y", ["a", "b"], by="w", **DRAWN),
     lambda f: fp.intervals(f, "max_f1", "y", "a", by=["w", "q"], mean_over="q", sampled="rows", **DRAWN),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3),
+    # With more than 20 groups, signs are drawn: one seed, one p-value.
+    lambda f: fp.compare(f, NAMES[:2], "y", ["a", "b"], by="user", test="permutation", seed=7),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="user", between="w"),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="w", sampled="rows"),

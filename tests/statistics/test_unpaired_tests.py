@@ -204,19 +204,19 @@ def test_clusters_in_both_groups_have_one_p_value():
     assert all(p == p_values[0] for p in p_values)
 
 
-@pytest.mark.parametrize("scores", [(9, 9), (1, 9)])
-def test_a_share_of_one_row_has_bounds(scores):
-    # Each week has one positive: its recall has Wilson's interval of one row, [0.2065, 1] for 1 and [0, 0.7935] for 0.
+WILSON = stats.norm.ppf(0.975) ** 2 / (
+    1 + stats.norm.ppf(0.975) ** 2
+)  # of one row: [1 - 0.79, 1] for 1, [0, 0.79] for 0
+# The reach 2^(1/2) z^2 / (1 + z^2) is the difference of 1 if z^2 = 2^(1/2) + 1.
+ONE_ROW = [((9, 9), -WILSON, WILSON, 1), ((1, 9), 1 - 2**0.5 * WILSON, 1, 2 * stats.norm.sf((2**0.5 + 1) ** 0.5))]
+
+
+@pytest.mark.parametrize(("scores", "low", "high", "p"), ONE_ROW)
+def test_a_share_of_one_row_has_bounds(scores, low, high, p):
+    # Each week has one positive.
     data = pl.DataFrame({"week": [1, 1, 2, 2], "t": [True, False] * 2, "s": [scores[0], 1, scores[1], 1]})
-    (row,) = compared(data, "recall@threshold=5").iter_rows(named=True)
-    z2 = stats.norm.ppf(0.975) ** 2
-    reach = z2 / (1 + z2)  # of the only finite bound
-    if scores == (9, 9):
-        bounds = (-reach, reach, 1.0)
-        assert (row["low"], row["high"], row["p_value"]) == tuple(map(near, bounds))
-    else:
-        assert (row["low"], row["high"]) == (near(1 - 2**0.5 * reach), 1)
-        assert row["p_value"] > 0.05
+    result = compared(data, "recall@threshold=5").select("low", "high", "p_value")
+    assert result.row(0) == (near(low), near(high), near(p))
 
 
 def test_clusters_whose_errors_cancel():
