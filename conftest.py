@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-# Before polars is imported: some of its variables are read then. The number of threads changes no output.
-for name in [name for name in os.environ if name.startswith("POLARS_") and name != "POLARS_MAX_THREADS"]:
+# Before polars is imported: some of its variables are read then. The number of threads changes no
+# output.
+for name in [
+    name for name in os.environ if name.startswith("POLARS_") and name != "POLARS_MAX_THREADS"
+]:
     del os.environ[name]
 # The widths that polars and pandas fall back to without a terminal. `pytest -s` has one.
 os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}

@@ -62,7 +62,9 @@ def check() -> None:
     check_style(python)
     # Without its cache, mypy takes as long as half of the tests.
     with ThreadPoolExecutor() as pool:
-        types = pool.submit(subprocess.run, [tool(python, "mypy")], cwd=ROOT, capture_output=True, encoding="utf-8")
+        types = pool.submit(
+            subprocess.run, [tool(python, "mypy")], cwd=ROOT, capture_output=True, encoding="utf-8"
+        )
         run(python, *FAST, "--numprocesses=2", **POLARS_THREADS)
     print(types.result().stdout, end="")
     if types.result().returncode:
@@ -115,7 +117,14 @@ def coverage() -> None:
 @command
 def fuzz(*arguments: str) -> None:
     """Compare random cases with exact answers: --cases 100000, --seed 7."""
-    run(install("dev"), "-m", "fuzz", *arguments, PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}", **POLARS_THREADS)
+    run(
+        install("dev"),
+        "-m",
+        "fuzz",
+        *arguments,
+        PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+        **POLARS_THREADS,
+    )
 
 
 @command
@@ -156,10 +165,16 @@ def docs() -> None:
     run(tool(python, "typos"))
     before = generated_texts()
     generate()
-    changed = [str(path.relative_to(ROOT)) for path, text in generated_texts().items() if before.get(path) != text]
+    changed = [
+        str(path.relative_to(ROOT))
+        for path, text in generated_texts().items()
+        if before.get(path) != text
+    ]
     if changed:
         raise SystemExit(f"these were not current, and are now: {', '.join(changed)}")
-    run(python, "-W", "ignore::DeprecationWarning", "examples/gallery.py", stdout=subprocess.DEVNULL)
+    run(
+        python, "-W", "ignore::DeprecationWarning", "examples/gallery.py", stdout=subprocess.DEVNULL
+    )
     run(tool(python, "sphinx-build"), "-q", "-E", "-W", "--keep-going", "docs", "docs/_build")
     run(python, ".ci/axe.py", "docs/_build")
     print("docs/_build/index.html")
@@ -167,8 +182,21 @@ def docs() -> None:
 
 def generated_texts() -> dict[Path, bytes]:
     """The files that `generate` may rewrite."""
-    places = ("*.md", "*.cff", "docs/**/*.md", "docs/**/*.svg", "examples/*.ipynb", "frame_pr/**/*.py", "docs/*.txt")
-    return {path: path.read_bytes() for place in places for path in ROOT.glob(place) if "_build" not in path.parts}
+    places = (
+        "*.md",
+        "*.cff",
+        "docs/**/*.md",
+        "docs/**/*.svg",
+        "examples/*.ipynb",
+        "frame_pr/**/*.py",
+        "docs/*.txt",
+    )
+    return {
+        path: path.read_bytes()
+        for place in places
+        for path in ROOT.glob(place)
+        if "_build" not in path.parts
+    }
 
 
 @command
@@ -182,14 +210,19 @@ def package() -> None:
         log = Path(work, "build.txt")
         with log.open("wb") as output:
             ran = subprocess.run(
-                [tools, "-m", "build", "--outdir", "dist", "."], cwd=ROOT, stdout=output, stderr=output
+                [tools, "-m", "build", "--outdir", "dist", "."],
+                cwd=ROOT,
+                stdout=output,
+                stderr=output,
             )
         if ran.returncode:
             raise SystemExit(log.read_text(encoding="utf-8", errors="replace"))
         built = sorted((ROOT / "dist").iterdir())
         run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
         run(tools, ".ci/package_contents.py", "dist")
-        sdist, wheel = (next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl"))
+        sdist, wheel = (
+            next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl")
+        )
         extras_of_wheel = ("", "[pandas,plot]", "[dask]")
         trials = [*((wheel, extras) for extras in extras_of_wheel), (sdist, ""), (ROOT, "")]
         for number, (source, extras) in enumerate(trials):
@@ -197,7 +230,15 @@ def package() -> None:
             editable = ["--editable"] if source == ROOT else []
             python = make(Path(work, str(number)), *editable, f"{source}{extras}")
             # From another folder, where the sources are not on the path.
-            run(python, "-W", "error", str(ROOT / ".ci" / "package_use.py"), extras, *editable, cwd=work)
+            run(
+                python,
+                "-W",
+                "error",
+                str(ROOT / ".ci" / "package_use.py"),
+                extras,
+                *editable,
+                cwd=work,
+            )
 
 
 @command
@@ -224,7 +265,16 @@ def notes(*arguments: str) -> None:
 @command
 def clean() -> None:
     """Remove `.venv`, caches and builds."""
-    caches = (".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "build", "dist", "docs/_build", "docs/api")
+    caches = (
+        ".hypothesis",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        "build",
+        "dist",
+        "docs/_build",
+        "docs/api",
+    )
     compiled = [path for path in ROOT.rglob("__pycache__") if VENV not in path.parents]
     for path in (VENV, *(ROOT / cache for cache in caches), *compiled):
         shutil.rmtree(path, ignore_errors=True)
@@ -258,11 +308,17 @@ def tool(python: Path, name: str) -> Path:
 
 
 def run(
-    program: str | Path, *arguments: str | Path, cwd: str | Path = ROOT, stdout: int | None = None, **variables: str
+    program: str | Path,
+    *arguments: str | Path,
+    cwd: str | Path = ROOT,
+    stdout: int | None = None,
+    **variables: str,
 ) -> None:
     """Run a program, and end with its exit status if it fails."""
     # Tests start many processes, each of which would compile what it imports anew.
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environ = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     environ["PYTHONUTF8"] = "1"  # tables of polars go to a pipe, on Windows too
     ran = subprocess.run([program, *arguments], cwd=cwd, env=environ | variables, stdout=stdout)
     if ran.returncode:

@@ -25,9 +25,16 @@ NARROW = [
     "metric-definitions.html",
     "search.html?q=roc+auc",
 ]
-WIDE = [*NARROW, "tutorial.html", "metric-names.html", "reference.html", "api/frame_pr.plot.html", "gallery.html"]
-# Runs once the page has had time to show what it searched for, and leaves what it found in the page. Without
-# transitions, because a colour half-way is no colour of the page.
+WIDE = [
+    *NARROW,
+    "tutorial.html",
+    "metric-names.html",
+    "reference.html",
+    "api/frame_pr.plot.html",
+    "gallery.html",
+]
+# Runs once the page has had time to show what it searched for, and leaves what it found in the
+# page. Without transitions, because a colour half-way is no colour of the page.
 RUN = """
 <style>* { transition: none !important; }</style>
 <script src="/axe.min.js"></script>
@@ -85,17 +92,29 @@ class Site(http.server.SimpleHTTPRequestHandler):
 
 def fetch(directory: Path) -> str:
     npm = [shutil.which("npm") or "npm", "pack", "--silent", AXE]
-    packed = subprocess.run(npm, cwd=directory, capture_output=True, encoding="utf-8", timeout=120, check=True).stdout
+    packed = subprocess.run(
+        npm, cwd=directory, capture_output=True, encoding="utf-8", timeout=120, check=True
+    ).stdout
     with tarfile.open(directory / packed.strip()) as archive:
         return archive.extractfile("package/axe.min.js").read().decode()
 
 
 def violations(browser: str, url: str, width: int, dark: bool, profile: Path) -> list[list]:
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--virtual-time-budget=10000",
+        "--dump-dom",
+    ]
     flags += [f"--user-data-dir={profile}", "--window-size=1600,1000"]
     flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
-    page = subprocess.run([browser, *flags, url], capture_output=True, encoding="utf-8", timeout=120).stdout
-    found = json.loads(unescape(re.search(r'<pre id="axe-found"[^>]*>(.*?)</pre>', page, re.DOTALL)[1]))
+    page = subprocess.run(
+        [browser, *flags, url], capture_output=True, encoding="utf-8", timeout=120
+    ).stdout
+    found = json.loads(
+        unescape(re.search(r'<pre id="axe-found"[^>]*>(.*?)</pre>', page, re.DOTALL)[1])
+    )
     assert (found["width"], found["theme"]) == (width, "dark" if dark else "light"), url
     return found["violations"]
 
@@ -109,21 +128,32 @@ def main() -> None:
         try:
             axe = fetch(Path(work))
         except (OSError, subprocess.SubprocessError) as error:
-            raise SystemExit(print(f"axe was not run: {AXE} is not to be had here, {error}")) from None
+            raise SystemExit(
+                print(f"axe was not run: {AXE} is not to be had here, {error}")
+            ) from None
         shutil.copytree(site, f"{work}/site")
         Path(work, "site", "axe.min.js").write_text(axe, encoding="utf-8")
         Path(work, "site", "view.html").write_text(VIEW, encoding="utf-8")
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Site, directory=f"{work}/site"))
+        server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), partial(Site, directory=f"{work}/site")
+        )
         threading.Thread(target=server.serve_forever, daemon=True).start()
         asked = [
-            (page, width, dark) for width, pages in ((1440, WIDE), (390, NARROW)) for page in pages for dark in (0, 1)
+            (page, width, dark)
+            for width, pages in ((1440, WIDE), (390, NARROW))
+            for page in pages
+            for dark in (0, 1)
         ]
         failed = 0
         for page, width, dark in asked:
             url = f"http://127.0.0.1:{server.server_port}/view.html#{width},/{page}"
-            for name, places, html in violations(browser, url, width, bool(dark), Path(work, "profile")):
+            for name, places, html in violations(
+                browser, url, width, bool(dark), Path(work, "profile")
+            ):
                 failed += 1
-                print(f"{page}, {width} px, {'dark' if dark else 'light'}: {name}, {places} times, as in {html}")
+                print(
+                    f"{page}, {width} px, {'dark' if dark else 'light'}: {name}, {places} times, as in {html}"
+                )
         server.shutdown()
     print(f"axe looked at {len(asked)} pages and found {failed} violations")
     raise SystemExit(failed > 0)

@@ -14,15 +14,32 @@ def main() -> None:
     # A version for the lowest Python is there for the later ones too; the reverse is not so.
     here = f">={sys.version_info.major}.{sys.version_info.minor}"
     if project["requires-python"] != here:
-        raise SystemExit(f"run this with Python {project['requires-python'].removeprefix('>=')}, not {sys.version}")
+        raise SystemExit(
+            f"run this with Python {project['requires-python'].removeprefix('>=')}, not {sys.version}"
+        )
     everything = f"{ROOT}[{','.join(project['optional-dependencies'])}]"
-    pip = [sys.executable, "-m", "pip", "--quiet", "install", "--dry-run", "--ignore-installed", "--report", "-"]
-    report = json.loads(subprocess.run([*pip, everything], stdout=subprocess.PIPE, check=True).stdout)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--quiet",
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--report",
+        "-",
+    ]
+    report = json.loads(
+        subprocess.run([*pip, everything], stdout=subprocess.PIPE, check=True).stdout
+    )
     found = {item["metadata"]["name"]: item["metadata"]["version"] for item in report["install"]}
-    print("# Made by .ci/constraints.py, see CONTRIBUTING.md. `make test` passes with these together.")
+    print(
+        "# Made by .ci/constraints.py, see CONTRIBUTING.md. `make test` passes with these together."
+    )
     for name, version in sorted(found.items(), key=lambda item: item[0].lower()):
         if name != project["name"]:
-            # What follows a plus, as in torch 2.13.0+cpu, is one build of that version, which other indexes lack.
+            # What follows a plus, as in torch 2.13.0+cpu, is one build of that version, which other
+            # indexes lack.
             print(f"{name}=={version.partition('+')[0]}")
 
 

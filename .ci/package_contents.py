@@ -22,12 +22,20 @@ def main(dist: Path) -> None:
         in_wheel = set(archive.namelist())
         metadata = archive.read(f"{NAME}.dist-info/METADATA").decode()
     with tarfile.open(sdist) as archive:
-        in_sdist = {member.name.removeprefix(f"{NAME}/") for member in archive.getmembers() if member.isfile()}
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+        in_sdist = {
+            member.name.removeprefix(f"{NAME}/")
+            for member in archive.getmembers()
+            if member.isfile()
+        }
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
     tracked = set(listed.stdout.splitlines())
 
     package = {file for file in tracked if file.startswith("frame_pr/")}
-    added = {f"{NAME}.dist-info/{file}" for file in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")}
+    added = {
+        f"{NAME}.dist-info/{file}" for file in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")
+    }
     same("wheel", in_wheel, package | added)
     same("sdist", in_sdist, tracked | {"PKG-INFO"})
     assert "frame_pr/py.typed" in in_wheel
@@ -49,11 +57,15 @@ def main(dist: Path) -> None:
     assert page is not None, "README does not render"
     assert "<table>" in page, "README renders without its tables"
     targets = re.findall(r"(?:href|src)=\"([^\"]*)\"", page)
-    print(f"wheel {len(in_wheel)} files, sdist {len(in_sdist)} files, README renders with {len(targets)} links")
+    print(
+        f"wheel {len(in_wheel)} files, sdist {len(in_sdist)} files, README renders with {len(targets)} links"
+    )
 
 
 def same(what: str, found: set[str], wanted: set[str]) -> None:
-    assert found == wanted, f"{what}: has {sorted(found - wanted)} too many, lacks {sorted(wanted - found)}"
+    assert found == wanted, (
+        f"{what}: has {sorted(found - wanted)} too many, lacks {sorted(wanted - found)}"
+    )
 
 
 if __name__ == "__main__":

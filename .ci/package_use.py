@@ -21,7 +21,9 @@ import frame_pr as fp  # noqa: E402
 
 assert ("site-packages" in fp.__file__) != editable, f"not the installed copy: {fp.__file__}"
 assert fp.__version__ == version("frame_pr"), fp.__version__
-run = pl.DataFrame({"query": ["a", "a", "b", "b"], "relevant": [0, 1, 1, 0], "score": [0.9, 0.8, 0.7, 0.6]})
+run = pl.DataFrame(
+    {"query": ["a", "a", "b", "b"], "relevant": [0, 1, 1, 0], "score": [0.9, 0.8, 0.7, 0.6]}
+)
 figures = [("a", 0.5), ("b", 1.0)]
 assert run.pr.average_precision("relevant", "score", by="query").rows() == figures
 assert run.lazy().pr.average_precision("relevant", "score", by="query").collect().rows() == figures
@@ -54,4 +56,6 @@ else:
 for engine, library in (("frame_pr.spark", "pyspark"), ("frame_pr.dask", "dask")):
     if library in wanted:
         __import__(engine)
-print(f"frame_pr {version('frame_pr')}, polars {version('polars')}, {', '.join(wanted) or 'nothing else'}: works")
+print(
+    f"frame_pr {version('frame_pr')}, polars {version('polars')}, {', '.join(wanted) or 'nothing else'}: works"
+)

@@ -2,10 +2,10 @@
 
 Run:  python -m benchmarks [--base CHECKOUT] [--rows 2000000] [--rounds 5] [--peers] [--write]
 
-Prints ratios of CPU time and of peak memory as Markdown. The calls take turns: this checkout, then the other, in
-processes of their own with one thread, and a ratio is the median over the rounds. `--peers` adds other libraries, as
-multiples of frame_pr. `--write` puts the tables into benchmarks/REPORT.md, and those of `--peers` with their chart into
-docs/performance.md.
+Prints ratios of CPU time and of peak memory as Markdown. The calls take turns: this checkout, then
+the other, in processes of their own with one thread, and a ratio is the median over the rounds.
+`--peers` adds other libraries, as multiples of frame_pr. `--write` puts the tables into
+benchmarks/REPORT.md, and those of `--peers` with their chart into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -38,9 +38,17 @@ class Worker:
     def __init__(self, checkout: Path) -> None:
         self.command = [sys.executable, str(ROOT / "benchmarks" / "worker.py")]
         paths = [str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "POLARS_MAX_THREADS": "1"}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "POLARS_MAX_THREADS": "1",
+        }
         self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=self.environment
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env=self.environment,
         )
 
     def measure(self, *request: Any) -> tuple[float | None, Any]:
@@ -55,7 +63,9 @@ class Worker:
     def peak(self, file: Path, call: str) -> float:
         """Return the peak memory of a call in megabytes, in a new process."""
         command = [*self.command, json.dumps([str(file), call])]
-        printed = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=self.environment).stdout
+        printed = subprocess.run(
+            command, stdout=subprocess.PIPE, check=True, env=self.environment
+        ).stdout
         return float(json.loads(printed))
 
 
@@ -76,13 +86,23 @@ def ratios_to(base: Path, rows: int, rounds: int) -> Iterator[list[str]]:
         for shape, tied in cases:
             pairs = []
             for turn in range(rounds + 1):
-                (seconds, value), (other, expected) = (side.measure(shape, tied, rows, call) for side in (here, there))
-                assert abs(value - expected) <= 1e-9 * max(1, abs(expected)), (shape, tied, call, value, expected)
+                (seconds, value), (other, expected) = (
+                    side.measure(shape, tied, rows, call) for side in (here, there)
+                )
+                assert abs(value - expected) <= 1e-9 * max(1, abs(expected)), (
+                    shape,
+                    tied,
+                    call,
+                    value,
+                    expected,
+                )
                 if turn:  # The first one generates the rows and warms up.
                     pairs.append((seconds, seconds / other))
             ratio = median(ratio for _, ratio in pairs)
             mark = "" if ratio <= limit(shape, tied, call) else " (!)"
-            cells.append(f"{ratio:.2f}{mark} ({median(seconds for seconds, _ in pairs) * 1000:.0f} ms)")
+            cells.append(
+                f"{ratio:.2f}{mark} ({median(seconds for seconds, _ in pairs) * 1000:.0f} ms)"
+            )
         yield [call, *cells]
 
 
@@ -98,7 +118,13 @@ def peaks_to(base: Path, rows: int) -> Iterator[list[str]]:
             rows_of.cache_clear()
         for call in CALLS:
             peaks = [(here.peak(file, call), there.peak(file, call)) for file in files.values()]
-            yield [call, *(f"{own / max(other, 0.1):.2f} ({own * 2**20 / rows:.0f} B)" for own, other in peaks)]
+            yield [
+                call,
+                *(
+                    f"{own / max(other, 0.1):.2f} ({own * 2**20 / rows:.0f} B)"
+                    for own, other in peaks
+                ),
+            ]
 
 
 def small_to(base: Path | None, rounds: int) -> Iterator[list[str]]:
@@ -106,7 +132,10 @@ def small_to(base: Path | None, rounds: int) -> Iterator[list[str]]:
     sides = [Worker(ROOT), *([Worker(base)] if base else [])]
     yield ["call on 10 rows", "ms of CPU", *(["ms of the other checkout"] if base else [])]
     for call in ("average_precision", "curve", "18 metrics", "LazyFrame"):
-        seconds = [[side.measure("10 rows", False, 10, call)[0] for side in sides] for _ in range(rounds + 1)][1:]
+        seconds = [
+            [side.measure("10 rows", False, 10, call)[0] for side in sides]
+            for _ in range(rounds + 1)
+        ][1:]
         yield [call, *(f"{median(column) * 1000:.1f}" for column in zip(*seconds, strict=True))]
 
 
@@ -118,12 +147,20 @@ def peers(rows: int, rounds: int) -> dict[str, list[float | None]]:
         for shape, tied in product(LARGE, (True, False)):
             pairs = []
             for turn in range(rounds + 1):
-                (seconds, value), (other, expected) = (worker.measure(shape, tied, rows, call) for call in (own, name))
+                (seconds, value), (other, expected) = (
+                    worker.measure(shape, tied, rows, call) for call in (own, name)
+                )
                 if other is None:
                     print(f"{name}: {expected}", file=sys.stderr)
                     break
                 if expected and own == "average_precision":
-                    assert abs(value - expected) <= 1e-6 * abs(value), (name, shape, tied, value, expected)
+                    assert abs(value - expected) <= 1e-6 * abs(value), (
+                        name,
+                        shape,
+                        tied,
+                        value,
+                        expected,
+                    )
                 if turn:
                     pairs.append(other / seconds)
             found.setdefault(name, []).append(median(pairs) if pairs else None)
@@ -132,9 +169,18 @@ def peers(rows: int, rounds: int) -> dict[str, list[float | None]]:
 
 def peer_table(found: dict[str, list[float | None]]) -> Iterator[list[str]]:
     """Return a line for each library."""
-    yield ["library", *(f"{shape}, {'tied' if tied else 'untied'}" for shape, tied in product(LARGE, (True, False)))]
+    yield [
+        "library",
+        *(
+            f"{shape}, {'tied' if tied else 'untied'}"
+            for shape, tied in product(LARGE, (True, False))
+        ),
+    ]
     for name, ratios in found.items():
-        yield [name, *("-" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 1}f}" for ratio in ratios)]
+        yield [
+            name,
+            *("-" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 1}f}" for ratio in ratios),
+        ]
 
 
 def draw(found: dict[str, list[float | None]]) -> None:
@@ -146,17 +192,33 @@ def draw(found: dict[str, list[float | None]]) -> None:
 
     matplotlib.rcParams["svg.hashsalt"] = "frame_pr"
     cases = [(shape, tied) for shape, tied in product(LARGE, (True, False))]
-    names = [name for name, ratios in found.items() if None not in ratios and not name.endswith("curve")]
-    for suffix, ink, colors in (("", "#1f2328", ("#005a9c", "#c98602")), ("-dark", "#e6edf3", ("#6cb6ff", "#f0b849"))):
-        figure, axes = plt.subplots(1, len(LARGE), figsize=(10, 2.6), sharey=True, layout="constrained")
+    names = [
+        name for name, ratios in found.items() if None not in ratios and not name.endswith("curve")
+    ]
+    for suffix, ink, colors in (
+        ("", "#1f2328", ("#005a9c", "#c98602")),
+        ("-dark", "#e6edf3", ("#6cb6ff", "#f0b849")),
+    ):
+        figure, axes = plt.subplots(
+            1, len(LARGE), figsize=(10, 2.6), sharey=True, layout="constrained"
+        )
         for axis, shape in zip(axes, LARGE, strict=True):
             for offset, tied, color in ((0.2, True, colors[0]), (-0.2, False, colors[1])):
                 values = [found[name][cases.index((shape, tied))] or 0 for name in names]
                 places = [place + offset for place in range(len(names))]
-                axis.barh(places, values, 0.38, left=0, color=color, label="tied scores" if tied else "untied scores")
+                axis.barh(
+                    places,
+                    values,
+                    0.38,
+                    left=0,
+                    color=color,
+                    label="tied scores" if tied else "untied scores",
+                )
             axis.set(xscale="log", xlim=(1, 20_000), yticks=range(len(names)), yticklabels=names)
             axis.set_title(
-                f"{shape.replace(' x ', ' groups of ').replace('1 groups', '1 group')}", color=ink, fontsize=9
+                f"{shape.replace(' x ', ' groups of ').replace('1 groups', '1 group')}",
+                color=ink,
+                fontsize=9,
             )
             axis.xaxis.set_major_formatter("{x:,.0f}")
             axis.tick_params(colors=ink, labelsize=8)
@@ -165,7 +227,9 @@ def draw(found: dict[str, list[float | None]]) -> None:
         label = "CPU time of average precision, as a multiple of that of frame_pr (log scale)"
         figure.supxlabel(label, color=ink, fontsize=9)
         axes[-1].legend(fontsize=8, frameon=False, labelcolor=ink)
-        figure.savefig(IMAGES / f"performance{suffix}.svg", transparent=True, metadata={"Date": None})
+        figure.savefig(
+            IMAGES / f"performance{suffix}.svg", transparent=True, metadata={"Date": None}
+        )
 
 
 def markdown(lines: Iterable[Sequence[str]]) -> str:
@@ -179,7 +243,9 @@ def fill(path: Path, name: str, text: str) -> None:
     page = path.read_text(encoding="utf-8")
     before, _, rest = page.partition(f"<!-- {name} -->\n")
     after = rest.partition(f"<!-- end of {name} -->")[2]
-    path.write_text(f"{before}<!-- {name} -->\n{text}\n<!-- end of {name} -->{after}", encoding="utf-8")
+    path.write_text(
+        f"{before}<!-- {name} -->\n{text}\n<!-- end of {name} -->{after}", encoding="utf-8"
+    )
 
 
 def versions() -> str:
@@ -200,7 +266,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", action="store_true", help="compare with other libraries")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/REPORT.md and docs/performance.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write benchmarks/REPORT.md and docs/performance.md"
+    )
     options = parser.parse_args()
     texts = {"versions": versions(), "small": markdown(small_to(options.base, options.rounds))}
     if options.base:

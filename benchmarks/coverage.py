@@ -37,10 +37,14 @@ class Simulation(NamedTuple):
     samples: int
     agreement: list[float]
 
-    def cells(self, draw: Callable[[np.random.Generator, int], Outcomes], *, rows: int = 1, most: int = 1) -> list[str]:
+    def cells(
+        self, draw: Callable[[np.random.Generator, int], Outcomes], *, rows: int = 1, most: int = 1
+    ) -> list[str]:
         """A percentage for each outcome, over all seeds; `rows`: of a sample; `most`: this share of the samples."""
         samples = max(2, min(self.samples // most, ROWS_OF_CELL // rows) // len(self.seeds))
-        each = [draw(np.random.default_rng([seed, len(self.agreement)]), samples) for seed in self.seeds]
+        each = [
+            draw(np.random.default_rng([seed, len(self.agreement)]), samples) for seed in self.seeds
+        ]
         return [self._cell([outcomes[name].drop_nulls() for outcomes in each]) for name in each[0]]
 
     def _cell(self, outcomes: list[pl.Series]) -> str:
@@ -53,7 +57,8 @@ class Simulation(NamedTuple):
         return f"{100 * share:.1f} ± {100 * (share * (1 - share) / total) ** 0.5:.1f}"
 
 
-# Samples of rows -----------------------------------------------------------------------------------------------------
+# Samples of rows
+# -----------------------------------------------------------------------------------------------------
 
 SHIFTS = (1.0, 2.5, 3.5)
 PREVALENCES = (0.5, 0.1, 0.02, 0.01)
@@ -77,7 +82,12 @@ def population(shift: float, prevalence: float) -> dict[str, float]:
 
 
 def frames(
-    rng: np.random.Generator, samples: int, rows: int, shift: float, prevalence: float, systems: int = 1
+    rng: np.random.Generator,
+    samples: int,
+    rows: int,
+    shift: float,
+    prevalence: float,
+    systems: int = 1,
 ) -> Iterator[pl.DataFrame]:
     """Samples of so many rows, as groups of frames; of several systems, the scores are correlated by 0.5."""
     at_once = max(1, ROWS // rows)
@@ -90,26 +100,41 @@ def frames(
         yield pl.DataFrame({"sample": np.arange(n) // rows, "truth": truth, **columns})
 
 
-def coverage(metrics: Sequence[str], levels: Sequence[float], rows: int, shift: float, prevalence: float):
+def coverage(
+    metrics: Sequence[str], levels: Sequence[float], rows: int, shift: float, prevalence: float
+):
     """How often the interval holds the value, of each metric at each level."""
-    values = pl.DataFrame({"metric": metrics, "true": [population(shift, prevalence)[name] for name in metrics]})
+    values = pl.DataFrame(
+        {"metric": metrics, "true": [population(shift, prevalence)[name] for name in metrics]}
+    )
 
     def draw(rng: np.random.Generator, samples: int) -> Outcomes:
         parts = []
         for run in frames(rng, samples, rows, shift, prevalence):
             for level in levels:
-                bounds = fp.intervals(run, list(metrics), "truth", "s0", by="sample", confidence=level)
-                held = bounds.join(values, on="metric").select("metric", held=pl.col("true").is_between("low", "high"))
+                bounds = fp.intervals(
+                    run, list(metrics), "truth", "s0", by="sample", confidence=level
+                )
+                held = bounds.join(values, on="metric").select(
+                    "metric", held=pl.col("true").is_between("low", "high")
+                )
                 parts.append(held.with_columns(level=pl.lit(level)))
         table = pl.concat(parts)
         return {
-            f"{name} {level}": table.filter(metric=name, level=level)["held"] for name in metrics for level in levels
+            f"{name} {level}": table.filter(metric=name, level=level)["held"]
+            for name in metrics
+            for level in levels
         }
 
     return draw
 
 
-def of_rows(simulation: Simulation, metrics: Sequence[str], shifts: Sequence[float], prevalences: Sequence[float]):
+def of_rows(
+    simulation: Simulation,
+    metrics: Sequence[str],
+    shifts: Sequence[float],
+    prevalences: Sequence[float],
+):
     """A table of lines for each metric: its values in the population, then its coverage by the number of positives."""
     tables: dict[str, list[list[str]]] = {name: [] for name in metrics}
     for shift in shifts:
@@ -117,7 +142,9 @@ def of_rows(simulation: Simulation, metrics: Sequence[str], shifts: Sequence[flo
             columns = []
             for positives in POSITIVES:
                 rows = round(positives / prevalence)
-                columns.append(simulation.cells(coverage(metrics, [0.95], rows, shift, prevalence), rows=rows))
+                columns.append(
+                    simulation.cells(coverage(metrics, [0.95], rows, shift, prevalence), rows=rows)
+                )
             for place, name in enumerate(metrics):
                 head = [f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}"]
                 tables[name].append(head + [column[place] for column in columns])
@@ -139,7 +166,12 @@ def of_levels(simulation: Simulation) -> Iterator[list[str]]:
         rows = round(positives / prevalence)
         cells = simulation.cells(coverage(RANKINGS, LEVELS, rows, shift, prevalence), rows=2 * rows)
         for place, name in enumerate(RANKINGS):
-            head = [name, f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}", str(positives)]
+            head = [
+                name,
+                f"{population(shift, prevalence)[name]:.3f}",
+                f"{prevalence:g}",
+                str(positives),
+            ]
             yield head + cells[place * len(LEVELS) : (place + 1) * len(LEVELS)]
 
 
@@ -151,7 +183,9 @@ def population_of_drawn(shift: float, prevalence: float) -> dict[str, float]:
     """The values of metrics of which most have no closed form for rows."""
     normal, p = NormalDist(), prevalence
     scores = np.linspace(-5, shift + 5, 20_001)
-    recall, fpr = (np.array([1 - normal.cdf(score - mean) for score in scores]) for mean in (shift, 0.0))
+    recall, fpr = (
+        np.array([1 - normal.cdf(score - mean) for score in scores]) for mean in (shift, 0.0)
+    )
     k = p * recall + (1 - p) * fpr
     at = scores.searchsorted(1.0)
     margins = p * (1 - p) * k[at] * (1 - k[at])
@@ -165,7 +199,9 @@ def population_of_drawn(shift: float, prevalence: float) -> dict[str, float]:
     return dict(zip(DRAWN, values, strict=True))
 
 
-def of_draws(simulation: Simulation, positives: int = 20, prevalence: float = 0.1) -> Iterator[list[str]]:
+def of_draws(
+    simulation: Simulation, positives: int = 20, prevalence: float = 0.1
+) -> Iterator[list[str]]:
     """Coverage of the bootstrap at several levels, and of the closed form where there is one."""
     for shift in SHIFTS[:2]:
         values = population_of_drawn(shift, prevalence)
@@ -188,8 +224,14 @@ def of_draws(simulation: Simulation, positives: int = 20, prevalence: float = 0.
                     bounds = fp.intervals(run, list(names), "truth", "s0", **given)
                     for name in names:
                         held = pl.lit(values[name]).is_between("low", "high")
-                        outcomes[f"{name} {level}"] = bounds.filter(metric=name).select(held=held)["held"]
-                return {f"{name} {level}": outcomes[f"{name} {level}"] for name in names for level in LEVELS}
+                        outcomes[f"{name} {level}"] = bounds.filter(metric=name).select(held=held)[
+                            "held"
+                        ]
+                return {
+                    f"{name} {level}": outcomes[f"{name} {level}"]
+                    for name in names
+                    for level in LEVELS
+                }
 
             cells = simulation.cells(draw, most=4)
             for place, name in enumerate(names):
@@ -210,7 +252,11 @@ def of_costs(prevalence: float = 0.1, runs: int = 3) -> Iterator[list[str]]:
     for rows in ROWS_TIMED:
         (run,) = frames(np.random.default_rng(rows), 1, rows, SHIFTS[0], prevalence)
         cells = []
-        for method, names in (("closed form", DRAWN[:1]), ("bootstrap", DRAWN[:1]), ("bootstrap", DRAWN)):
+        for method, names in (
+            ("closed form", DRAWN[:1]),
+            ("bootstrap", DRAWN[:1]),
+            ("bootstrap", DRAWN),
+        ):
             times = []
             for _ in range(runs):
                 start = process_time()
@@ -230,14 +276,21 @@ def of_clusters(simulation: Simulation) -> Iterator[list[str]]:
             n = rows * samples
             user = np.arange(n) // (rows // users)
             of_user = rng.normal(size=users * samples) * 0.7
-            # Users differ in their share of positives and in their scores, and all together are the same population.
+            # Users differ in their share of positives and in their scores, and all together are the
+            # same population.
             truth = rng.random(n) < rng.beta(1, 9, users * samples)[user]
             score = of_user[user] + rng.normal(size=n) * (1 - 0.49) ** 0.5 + shift * truth
-            run = pl.DataFrame({"sample": np.arange(n) // rows, "user": user, "truth": truth, "score": score})
+            run = pl.DataFrame(
+                {"sample": np.arange(n) // rows, "user": user, "truth": truth, "score": score}
+            )
             outcomes = {}
             for cluster in ("user", None):
-                bounds = fp.intervals(run, "average_precision", "truth", "score", by="sample", cluster=cluster)
-                outcomes[str(cluster)] = bounds.select(pl.lit(true).is_between("low", "high"))["literal"]
+                bounds = fp.intervals(
+                    run, "average_precision", "truth", "score", by="sample", cluster=cluster
+                )
+                outcomes[str(cluster)] = bounds.select(pl.lit(true).is_between("low", "high"))[
+                    "literal"
+                ]
             return outcomes
 
         yield [str(users), *simulation.cells(draw, most=2)]
@@ -260,11 +313,19 @@ def of_compared_rows(simulation: Simulation) -> Iterator[list[str]]:
                 ) -> Outcomes:
                     results = pl.concat(
                         fp.compare(
-                            run, list(RANKINGS), "truth", ["s0", "s1"], by="sample", sampled="rows", correction=None
+                            run,
+                            list(RANKINGS),
+                            "truth",
+                            ["s0", "s1"],
+                            by="sample",
+                            sampled="rows",
+                            correction=None,
                         )
                         for run in frames(rng, samples, rows, shift, prevalence, systems=2)
                     )
-                    return {name: results.filter(metric=name)["p_value"] <= 0.05 for name in RANKINGS}
+                    return {
+                        name: results.filter(metric=name)["p_value"] <= 0.05 for name in RANKINGS
+                    }
 
                 columns.append(simulation.cells(draw, rows=2 * rows, most=2))
             for place, name in enumerate(RANKINGS):
@@ -304,20 +365,30 @@ def of_compared_groups(simulation: Simulation) -> Iterator[list[str]]:
                         between="arm",
                         correction=None,
                     )
-                    outcomes = {"held": pl.lit(0.0).is_between("low", "high"), "differs": pl.col("p_value") <= 0.05}
+                    outcomes = {
+                        "held": pl.lit(0.0).is_between("low", "high"),
+                        "differs": pl.col("p_value") <= 0.05,
+                    }
                     return {
-                        f"{name} {outcome}": results.filter(metric=name).select(value=value)["value"]
+                        f"{name} {outcome}": results.filter(metric=name).select(value=value)[
+                            "value"
+                        ]
                         for name in OF_ARMS
                         for outcome, value in outcomes.items()
                     }
 
                 columns.append(simulation.cells(draw, rows=sum(sizes)))
             for place, name in enumerate(OF_ARMS):
-                head = [name.partition("@")[0], f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}"]
+                head = [
+                    name.partition("@")[0],
+                    f"{population(shift, prevalence)[name]:.3f}",
+                    f"{prevalence:g}",
+                ]
                 yield head + [column[2 * place + part] for column in columns for part in (0, 1)]
 
 
-# Means of groups -----------------------------------------------------------------------------------------------------
+# Means of groups
+# -----------------------------------------------------------------------------------------------------
 
 
 def average_precisions(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -370,17 +441,35 @@ def of_means(simulation: Simulation) -> Iterator[list[str]]:
     """How often the interval of a mean holds the mean of the population."""
     for name, (draw, true) in MEANS.items():
 
-        def closed(rng: np.random.Generator, samples: int, queries: int, draw: Draw = draw, true: float = true):
+        def closed(
+            rng: np.random.Generator,
+            samples: int,
+            queries: int,
+            draw: Draw = draw,
+            true: float = true,
+        ):
             n = samples * queries
-            values = {"sample": np.arange(n) // queries, "query": np.arange(n), "precision@5": draw(rng, n)}
+            values = {
+                "sample": np.arange(n) // queries,
+                "query": np.arange(n),
+                "precision@5": draw(rng, n),
+            }
             outcomes = {}
             for level in LEVELS:
                 options = {"by": ["sample", "query"], "mean_over": "query", "confidence": level}
                 bounds = fp.intervals(pl.DataFrame(values), "precision@5", **options)
-                outcomes[str(level)] = bounds.select(pl.lit(true).is_between("low", "high"))["literal"]
+                outcomes[str(level)] = bounds.select(pl.lit(true).is_between("low", "high"))[
+                    "literal"
+                ]
             return outcomes
 
-        def bootstrapped(rng: np.random.Generator, samples: int, queries: int, draw: Draw = draw, true: float = true):
+        def bootstrapped(
+            rng: np.random.Generator,
+            samples: int,
+            queries: int,
+            draw: Draw = draw,
+            true: float = true,
+        ):
             outcomes = {str(level): [] for level in LEVELS}
             for values in draw(rng, samples * queries).reshape(samples, queries):
                 means = rng.choice(values, (1_000, queries)).mean(axis=1)
@@ -390,7 +479,10 @@ def of_means(simulation: Simulation) -> Iterator[list[str]]:
             return {level: pl.Series(held) for level, held in outcomes.items()}
 
         for queries in QUERIES:
-            for way, draws, most in (("closed form", closed, 1), ("percentile bootstrap", bootstrapped, 4)):
+            for way, draws, most in (
+                ("closed form", closed, 1),
+                ("percentile bootstrap", bootstrapped, 4),
+            ):
                 cells = simulation.cells(lambda rng, n, f=draws, q=queries: f(rng, n, q), most=most)
                 yield [name, str(queries), way, *cells]
 
@@ -398,7 +490,9 @@ def of_means(simulation: Simulation) -> Iterator[list[str]]:
 def of_comparisons(simulation: Simulation) -> Iterator[list[str]]:
     """How often two systems differ at 0.05 that are the same, or whose mean is."""
 
-    def of_ours(rng: np.random.Generator, samples: int, queries: int, draw: Draw, options: dict) -> Outcomes:
+    def of_ours(
+        rng: np.random.Generator, samples: int, queries: int, draw: Draw, options: dict
+    ) -> Outcomes:
         n = samples * queries
         keys = {"sample": np.arange(n) // queries, "query": np.arange(n)}
         differences = pl.DataFrame({**keys, "m": draw(rng, n)})
@@ -407,8 +501,12 @@ def of_comparisons(simulation: Simulation) -> Iterator[list[str]]:
         given = {"by": ["sample", "query"], "mean_over": "query", "correction": None}
         return {"p": fp.compare(values, "m", baseline="old", **given, **options)["p_value"] <= 0.05}
 
-    def of_scipy(rng: np.random.Generator, samples: int, queries: int, draw: Draw, p_value: Callable) -> Outcomes:
-        return {"p": pl.Series(p_value(draw(rng, samples * queries).reshape(samples, queries)) <= 0.05)}
+    def of_scipy(
+        rng: np.random.Generator, samples: int, queries: int, draw: Draw, p_value: Callable
+    ) -> Outcomes:
+        return {
+            "p": pl.Series(p_value(draw(rng, samples * queries).reshape(samples, queries)) <= 0.05)
+        }
 
     tests = {
         "t": (of_ours, {}, 1),
@@ -421,7 +519,9 @@ def of_comparisons(simulation: Simulation) -> Iterator[list[str]]:
             line = [name, test]
             for queries in SIZES:
                 line += simulation.cells(
-                    lambda rng, n, q=queries, draw=draw, f=outcome, option=option: f(rng, n, q, draw, option),
+                    lambda rng, n, q=queries, draw=draw, f=outcome, option=option: f(
+                        rng, n, q, draw, option
+                    ),
                     most=most if queries > 20 else 1,
                 )
             yield line
@@ -436,7 +536,8 @@ def _signs(differences: np.ndarray) -> np.ndarray:
     return np.minimum(1, 2 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
 
 
-# The page ------------------------------------------------------------------------------------------------------------
+# The page
+# ------------------------------------------------------------------------------------------------------------
 
 
 def table(head: Sequence[str], lines: Iterator[list[str]] | list[list[str]]) -> str:
@@ -451,7 +552,9 @@ def page(samples: int, seeds: Sequence[int]) -> str:
     levels = [f"{100 * level:g} %" for level in LEVELS]
     rankings = of_rows(simulation, RANKINGS, SHIFTS, PREVALENCES)
     shares = of_rows(simulation, AT_THRESHOLD, SHIFTS[:2], PREVALENCES[:3])
-    at_threshold = [[name.partition("@")[0], *line] for name, lines in shares.items() for line in lines]
+    at_threshold = [
+        [name.partition("@")[0], *line] for name, lines in shares.items() for line in lines
+    ]
     parts = [
         "## Average precision of a sample of rows",
         "Scores of negatives are standard normal, and those of positives are 1, 2.5 or 3.5 higher. The first column\n"
@@ -488,12 +591,18 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "of the difference, and the share of samples with p <= 0.05, for two numbers of rows.",
         table(
             ["metric", "population", "prevalence"]
-            + [f"{what}, {a:,} and {b:,} rows" for a, b in ARMS for what in ("coverage", "p <= 0.05")],
+            + [
+                f"{what}, {a:,} and {b:,} rows"
+                for a, b in ARMS
+                for what in ("coverage", "p <= 0.05")
+            ],
             of_compared_groups(simulation),
         ),
         "## Comparison of two systems over queries",
         "The mean of the differences is 0. The table has the share of samples with p <= 0.05.",
-        table(["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(simulation)),
+        table(
+            ["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(simulation)
+        ),
     ]
     differ, cells = sum(p < 0.05 for p in simulation.agreement), len(simulation.agreement)
     head = [
@@ -513,7 +622,9 @@ def page(samples: int, seeds: Sequence[int]) -> str:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
-    parser.add_argument("--samples", type=int, default=1_600, help="for another number the page is only printed")
+    parser.add_argument(
+        "--samples", type=int, default=1_600, help="for another number the page is only printed"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[61, 62, 63, 64])
     options = parser.parse_args()
     text = page(options.samples, options.seeds)

@@ -2,8 +2,9 @@
 
 Run:  python -m benchmarks.databases [--rows 10000000] [--rounds 3]
 
-Prints Markdown. Each way runs in a process of its own, and the ways take turns. The ratios are those of the CPU time,
-user and system, because the wall time of a loaded machine says little. The memory is the peak of the process.
+Prints Markdown. Each way runs in a process of its own, and the ways take turns. The ratios are
+those of the CPU time, user and system, because the wall time of a loaded machine says little. The
+memory is the peak of the process.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def ways_of(groups: int, rows: int, rounds: int, folder: Path) -> dict[str, Cost
     file.unlink()
     totals = [total for _, total in runs[0].values()]
     assert max(totals) - min(totals) < 1e-9 * groups, totals
-    return {way: Cost(*(median(run[way][0][i] for run in runs) for i in range(len(Cost._fields)))) for way in WAYS}
+    return {
+        way: Cost(*(median(run[way][0][i] for run in runs) for i in range(len(Cost._fields))))
+        for way in WAYS
+    }
 
 
 def table(costs: dict[int, dict[str, Cost]]) -> Iterator[list[str]]:
@@ -84,12 +88,21 @@ def table(costs: dict[int, dict[str, Cost]]) -> Iterator[list[str]]:
         read = ways[READ]
         for way, cost in ways.items():
             ratios = [f"{cost.cpu / read.cpu:.2f}", f"{cost.megabytes / read.megabytes:.2f}"]
-            yield [f"{groups:,}", way, f"{cost.seconds:.2f}", f"{cost.cpu:.2f}", f"{cost.megabytes:.0f}", *ratios]
+            yield [
+                f"{groups:,}",
+                way,
+                f"{cost.seconds:.2f}",
+                f"{cost.cpu:.2f}",
+                f"{cost.megabytes:.0f}",
+                *ratios,
+            ]
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--way", nargs=2, metavar=("WAY", "FILE"), help=argparse.SUPPRESS)
@@ -101,7 +114,9 @@ def main() -> None:
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for groups in GROUPS:
-            for line in table({groups: ways_of(groups, options.rows, options.rounds, Path(folder))}):
+            for line in table(
+                {groups: ways_of(groups, options.rows, options.rounds, Path(folder))}
+            ):
                 print(f"| {' | '.join(line)} |", flush=True)
 
 

@@ -1,9 +1,10 @@
 """Mutation testing of the formulas: `python -m benchmarks.mutants 200 1` changes 200 places, of seed 1, one by one.
 
-A mutant is killed if a fast test fails. Places are comparisons, operators, numbers, flags and aggregates of the modules
-in `FOLDERS`, outside of annotations and messages. The fast tests run once without a mutant, to note which test executes
-which line. Each mutant is then a fork, in which one module is compiled from a changed tree and the tests of the changed
-line run, the most specific ones first, until one fails. Survivors are printed with the line and the change.
+A mutant is killed if a fast test fails. Places are comparisons, operators, numbers, flags and
+aggregates of the modules in `FOLDERS`, outside of annotations and messages. The fast tests run once
+without a mutant, to note which test executes which line. Each mutant is then a fork, in which one
+module is compiled from a changed tree and the tests of the changed line run, the most specific ones
+first, until one fails. Survivors are printed with the line and the change.
 """
 
 import ast
@@ -22,11 +23,29 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 # What a fork would import again. polars starts its threads at its first query, after the fork.
-IMPORTED = ("hypothesis", "matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
+IMPORTED = (
+    "hypothesis",
+    "matplotlib.pyplot",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+    "scipy.stats",
+)
 FOLDERS = ("metrics", "ranking", "statistics")
 """The folders of the package whose formulas are changed."""
 NOT_FORMULAS = ("__init__.py", "reports.py")
-FAST = ("tests", "README.md", "--ignore=tests/peers", "-m", "not slow", "-q", "-p", "no:cacheprovider")
+FAST = (
+    "tests",
+    "README.md",
+    "--ignore=tests/peers",
+    "-m",
+    "not slow",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+)
 LINES = ROOT / "build" / "lines_of_tests.db"
 """Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""
 SECONDS = 60
@@ -71,7 +90,12 @@ def sites(tree: ast.Module) -> list[tuple[ast.AST, Callable[[], None]]]:
         outside = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         outside += [node] if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert) else []
         skipped |= {id(part) for top in outside if top is not None for part in ast.walk(top)}
-    return [(node, change) for node in ast.walk(tree) if id(node) not in skipped for change in changes(node)]
+    return [
+        (node, change)
+        for node in ast.walk(tree)
+        if id(node) not in skipped
+        for change in changes(node)
+    ]
 
 
 class Mutant(SourceFileLoader):
@@ -83,15 +107,23 @@ class Mutant(SourceFileLoader):
         self.node, change = sites(self.tree)[number]
         before = ast.unparse(self.node)
         self.statement = [
-            part for part in ast.walk(self.tree) if isinstance(part, ast.stmt) and self.node in ast.walk(part)
+            part
+            for part in ast.walk(self.tree)
+            if isinstance(part, ast.stmt) and self.node in ast.walk(part)
         ][-1]
         change()
         ast.fix_missing_locations(self.tree)
-        self.text = f"{path.relative_to(ROOT)}:{self.node.lineno}: {before}  ->  {ast.unparse(self.node)}"
+        self.text = (
+            f"{path.relative_to(ROOT)}:{self.node.lineno}: {before}  ->  {ast.unparse(self.node)}"
+        )
 
     def find_spec(self, name: str, *_: object) -> object:
         """Find the changed module."""
-        return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+        return (
+            importlib.util.spec_from_file_location(name, self.path, loader=self)
+            if name == self.name
+            else None
+        )
 
     def get_code(self, fullname: str) -> object:
         """Compile the changed tree."""
@@ -112,16 +144,26 @@ class Tests:
     def __init__(self) -> None:
         import coverage
 
-        files = [path for folder in ("frame_pr", "tests") for path in ROOT.glob(f"{folder}/**/*.py")]
-        if not LINES.exists() or LINES.stat().st_mtime < max(path.stat().st_mtime for path in files):
+        files = [
+            path for folder in ("frame_pr", "tests") for path in ROOT.glob(f"{folder}/**/*.py")
+        ]
+        if not LINES.exists() or LINES.stat().st_mtime < max(
+            path.stat().st_mtime for path in files
+        ):
             command = [sys.executable, "-m", "pytest", *FAST, "-p", "benchmarks.mutants", "-n", "2"]
             command += ["--cov=frame_pr", "--cov-context=test", "--cov-report="]
-            if subprocess.run(command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(LINES)}).returncode:
+            if subprocess.run(
+                command, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(LINES)}
+            ).returncode:
                 LINES.unlink(missing_ok=True)
                 sys.exit("the tests fail without a mutant")
         self.data = coverage.CoverageData(str(LINES))
         self.data.read()
-        lines = (tests for file in self.data.measured_files() for tests in self.data.contexts_by_lineno(file).values())
+        lines = (
+            tests
+            for file in self.data.measured_files()
+            for tests in self.data.contexts_by_lineno(file).values()
+        )
         self.executed = Counter(test for tests in lines for test in tests)
 
     def of(self, mutant: Mutant) -> list[str]:
@@ -132,7 +174,9 @@ class Tests:
             if tests := {test for line in of_part for test in lines.get(line, [])} - {""}:
                 break
         folder, few = f"tests/{Path(mutant.path).parent.name}/", BATCHES[0]
-        tests = sorted(tests, key=lambda test: (not test.startswith(folder), self.executed[test], test))
+        tests = sorted(
+            tests, key=lambda test: (not test.startswith(folder), self.executed[test], test)
+        )
         tests[few:] = sorted(tests[few:], key=lambda test: not test.startswith(ORACLES))
         return list(dict.fromkeys(test.rpartition("|")[0] for test in tests))
 
@@ -166,12 +210,25 @@ def start(mutant: Mutant, tests: list[str]) -> int:
 
     # The first failure counts, however large.
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    settings = {"deadline": None, "derandomize": True, "max_examples": 9, "database": None, "phases": phases}
+    settings = {
+        "deadline": None,
+        "derandomize": True,
+        "max_examples": 9,
+        "database": None,
+        "phases": phases,
+    }
     hypothesis.settings.register_profile("first", **settings)
     for first, last in zip((0, *BATCHES), (*BATCHES, len(tests)), strict=True):
         batch = tests[first:last]
         files = sorted({test.partition("::")[0] for test in batch})
-        options = ["-x", "--tb=no", "--assert=plain", "--hypothesis-profile=first", "-p", "no:cacheprovider"]
+        options = [
+            "-x",
+            "--tb=no",
+            "--assert=plain",
+            "--hypothesis-profile=first",
+            "-p",
+            "no:cacheprovider",
+        ]
         if batch and pytest.main([*options, *files], plugins=[Ordered(batch)]):
             os._exit(1)
     os._exit(0)
@@ -184,8 +241,17 @@ def main(wanted: int = 200, seed: int = 1, jobs: int = 2) -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     folders = [ROOT / "frame_pr" / folder for folder in FOLDERS]
-    files = [file for folder in folders for file in sorted(folder.glob("*.py")) if file.name not in NOT_FORMULAS]
-    places = [(path, i) for path in files for i in range(len(sites(ast.parse(path.read_text(encoding="utf-8")))))]
+    files = [
+        file
+        for folder in folders
+        for file in sorted(folder.glob("*.py"))
+        if file.name not in NOT_FORMULAS
+    ]
+    places = [
+        (path, i)
+        for path in files
+        for i in range(len(sites(ast.parse(path.read_text(encoding="utf-8")))))
+    ]
     drawn = random.Random(seed).sample(places, min(wanted, len(places)))
     print(f"{len(drawn)} of {len(places)} mutants, seed {seed}", flush=True)
     running: dict[int, tuple[str, str]] = {}

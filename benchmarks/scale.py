@@ -1,9 +1,10 @@
 """Time and memory of many rows: `partitioned`, and a LazyFrame with many keys, paired with another checkout.
 
-Run:  python -m benchmarks.scale [--base CHECKOUT] [--rows 10000000] [--budget 1GiB] [--rounds 3] [--folder FOLDER]
+Run:  python -m benchmarks.scale [--base CHECKOUT] [--rows 10000000] [--budget 1GiB] [--rounds 3]
+[--folder FOLDER]
 
-Prints Markdown. The rows are in Parquet files (a million in each, 100 per key, in random order). Each call runs in a
-process of its own. The peak is the largest resident size of that process.
+Prints Markdown. The rows are in Parquet files (a million in each, 100 per key, in random order).
+Each call runs in a process of its own. The peak is the largest resident size of that process.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-METRICS = ["average_precision", "interpolated_average_precision", "r_precision", "precision@10", "recall@10"]
+METRICS = [
+    "average_precision",
+    "interpolated_average_precision",
+    "r_precision",
+    "precision@10",
+    "recall@10",
+]
 METRICS += ["average_precision@10", "max_f1", "f1@threshold=0.5"]
 FILE = 1_000_000  # rows
 
@@ -35,14 +42,18 @@ def generate(rows: int, folder: Path) -> None:
     for first in range(0, rows, FILE):
         size = min(FILE, rows - first)
         data = {"query": draw.integers(0, rows // 100, size), "relevant": draw.random(size) < 0.1}
-        pl.DataFrame(data | {"score": draw.random(size).round(4)}).write_parquet(folder / f"{first // FILE:04}.parquet")
+        pl.DataFrame(data | {"score": draw.random(size).round(4)}).write_parquet(
+            folder / f"{first // FILE:04}.parquet"
+        )
 
 
 def partitioned(rows: pl.LazyFrame, budget: str, by: str | None) -> pl.DataFrame:
     """Eight metrics of rows on disk."""
     import frame_pr as fp
 
-    return fp.partitioned(rows, memory_budget=budget, progress=False).evaluate(METRICS, "relevant", "score", by=by)
+    return fp.partitioned(rows, memory_budget=budget, progress=False).evaluate(
+        METRICS, "relevant", "score", by=by
+    )
 
 
 def lazy(rows: pl.LazyFrame, budget: str) -> pl.DataFrame:
@@ -81,7 +92,9 @@ def in_process(checkout: Path, *arguments: str) -> list[float]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--base", type=Path, help="another checkout of frame_pr")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--budget", default="1GiB")
@@ -94,15 +107,22 @@ def main() -> None:
         print(json.dumps(measured(*options.call)))
         return
     checkouts = [Path(__file__).parents[1], *([options.base] if options.base else [])]
-    print("| call | s | CPU, s | peak, MB | CPU, of the other | peak, of the other |\n|" + " --- |" * 6, flush=True)
+    print(
+        "| call | s | CPU, s | peak, MB | CPU, of the other | peak, of the other |\n|"
+        + " --- |" * 6,
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         generate(options.rows, Path(folder))
         for case in options.cases:
             runs = [
-                [in_process(side, case, folder, options.budget) for side in checkouts] for _ in range(options.rounds)
+                [in_process(side, case, folder, options.budget) for side in checkouts]
+                for _ in range(options.rounds)
             ]
             assert max(abs(run[-1][3] - run[0][3]) for run in runs) < 1e-9
-            own, other = ([median(run[side][i] for run in runs) for i in range(3)] for side in (0, -1))
+            own, other = (
+                [median(run[side][i] for run in runs) for i in range(3)] for side in (0, -1)
+            )
             numbers = [
                 f"{own[0]:.1f}",
                 f"{own[1]:.1f}",

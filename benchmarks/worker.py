@@ -1,7 +1,8 @@
 """Run calls of one checkout of frame_pr, or of another library, on generated rows. `benchmarks/__main__.py` starts it.
 
-It reads lines of JSON, `[shape, tied, rows, call]`, and answers each with the seconds of CPU and the sum of the values,
-by which results are compared. With an argument `[file, call]`, it prints the peak of memory instead.
+It reads lines of JSON, `[shape, tied, rows, call]`, and answers each with the seconds of CPU and
+the sum of the values, by which results are compared. With an argument `[file, call]`, it prints the
+peak of memory instead.
 """
 
 from __future__ import annotations
@@ -27,8 +28,21 @@ SHAPES: dict[str, Callable[[int], int]] = {
     "10 rows": lambda rows: 1,
 }
 """The number of groups, for a number of rows. The names are those for two million rows."""
-METRICS = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "r_precision"]
-METRICS += ["average_precision_lift", "prevalence", "rows", "positives", "precision@1", "precision@5", "precision@10"]
+METRICS = [
+    "average_precision",
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+    "r_precision",
+]
+METRICS += [
+    "average_precision_lift",
+    "prevalence",
+    "rows",
+    "positives",
+    "precision@1",
+    "precision@5",
+    "precision@10",
+]
 METRICS += [
     "recall@5",
     "recall@10",
@@ -47,7 +61,10 @@ def rows_of(shape: str, tied: bool, rows: int) -> pl.DataFrame:
     rows = 10 if shape == "10 rows" else rows
     draw = np.random.default_rng(0)
     groups = SHAPES[shape](rows)
-    columns = {"query": draw.permutation(np.arange(rows) * groups // rows), "relevant": draw.random(rows) < 0.1}
+    columns = {
+        "query": draw.permutation(np.arange(rows) * groups // rows),
+        "relevant": draw.random(rows) < 0.1,
+    }
     columns["score"] = draw.random(rows).round(3) if tied else draw.random(rows)
     columns |= {"whole": draw.integers(1, 4, rows), "weight": draw.random(rows)}
     return pl.DataFrame(columns)
@@ -75,7 +92,9 @@ def polarbearings(data: pl.DataFrame) -> pl.DataFrame:
     """Average precision as an expression."""
     from polarbearings import average_precision
 
-    return data.group_by("query").agg(average_precision("relevant", "score").alias("average_precision"))
+    return data.group_by("query").agg(
+        average_precision("relevant", "score").alias("average_precision")
+    )
 
 
 def polarbearings_curve(data: pl.DataFrame) -> pl.DataFrame:
@@ -90,7 +109,11 @@ def polars_ds(data: pl.DataFrame) -> pl.DataFrame:
     from polars_ds import query_binary_metrics
 
     data = data.filter(pl.col("relevant").any().over("query"))
-    value = query_binary_metrics("relevant", "score").struct.field("avg_precision").alias("average_precision")
+    value = (
+        query_binary_metrics("relevant", "score")
+        .struct.field("avg_precision")
+        .alias("average_precision")
+    )
     return data.group_by("query").agg(value)
 
 
@@ -139,8 +162,12 @@ def measure(shape: str, tied: bool, rows: int, call: str) -> tuple[float, float]
     for _ in range(repeats):
         result = (CALLS | PEERS)[call](data)
     taken = (time.process_time() - start) / repeats / share
-    values = result["average_precision"] if "average_precision" in result.columns else pl.Series([0.0])
-    return taken, float(values.fill_nan(None).sum()) if share == 1 and values.dtype.is_float() else 0.0
+    values = (
+        result["average_precision"] if "average_precision" in result.columns else pl.Series([0.0])
+    )
+    return taken, float(
+        values.fill_nan(None).sum()
+    ) if share == 1 and values.dtype.is_float() else 0.0
 
 
 def peak(file: str, call: str) -> float:

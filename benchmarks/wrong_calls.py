@@ -1,7 +1,7 @@
 """Wrong calls, generated from the signatures of all that is public, and what is wrong with how they end: a script.
 
-`python benchmarks/wrong_calls.py 10000 1` makes so many, from this seed, and prints those that end in an error that
-is not ours, in none, or after more than a second.
+`python benchmarks/wrong_calls.py 10000 1` makes so many, from this seed, and prints those that end
+in an error that is not ours, in none, or after more than a second.
 """
 
 from __future__ import annotations
@@ -46,7 +46,19 @@ OBJECT = object()
 SCORES = RUN["s"]  # one object, which lists of wrong values have, and those of numbers have not
 # No argument takes any of these.
 NOTHING: list[Any] = [OBJECT, {"a": 1}, b"x", len, complex(1, 2), [[]], [OBJECT], {1.5: 2}]
-NO_NAMES: list[Any] = [5, True, np.float64(2), np.ones(5), RUN, RUN.lazy(), RUN["s"], pd.NA, float("nan"), [5], int]
+NO_NAMES: list[Any] = [
+    5,
+    True,
+    np.float64(2),
+    np.ones(5),
+    RUN,
+    RUN.lazy(),
+    RUN["s"],
+    pd.NA,
+    float("nan"),
+    [5],
+    int,
+]
 NO_EXPRESSIONS: list[Any] = [
     pl.col("nope") + 1,
     pl.col("s").filter(pl.col("rel") > 0),
@@ -56,23 +68,83 @@ NO_EXPRESSIONS: list[Any] = [
     "nope",
     "x" * 10_000,
 ]
-NO_NUMBERS: list[Any] = ["x", "0.5", True, float("nan"), pd.NA, RUN, SCORES, pl.col("s"), [], ["x"], [None], int]
+NO_NUMBERS: list[Any] = [
+    "x",
+    "0.5",
+    True,
+    float("nan"),
+    pd.NA,
+    RUN,
+    SCORES,
+    pl.col("s"),
+    [],
+    ["x"],
+    [None],
+    int,
+]
 NO_WHOLE: list[Any] = [*NO_NUMBERS, -1, 1.5, np.float64(0.5), 10**400, -(10**30)]
 NO_FLAGS: list[Any] = ["yes", 1, 0, 1.0, None, [], [True], np.ones(2), RUN, pl.col("s"), pd.NA]
 NO_TEXTS: list[Any] = [5, True, np.int64(1), ["x"], RUN, pl.col("s"), float("nan"), pd.NA]
-NO_WORDS: list[Any] = ["x", "", 5, True, np.array(["order", "raise"]), ["raise"], RUN, pl.col("s"), pd.NA, float("nan")]
-# By the annotation; an argument with another one gets NOTHING, and so a new one is in the test, too.
+NO_WORDS: list[Any] = [
+    "x",
+    "",
+    5,
+    True,
+    np.array(["order", "raise"]),
+    ["raise"],
+    RUN,
+    pl.col("s"),
+    pd.NA,
+    float("nan"),
+]
+# By the annotation; an argument with another one gets NOTHING, and so a new one is in the test,
+# too.
 WRONG: dict[str, list[Any]] = {
     "Column": [*NO_NAMES, *NO_EXPRESSIONS, None, ["s", "rel"]],
     "Columns": [*NO_NAMES, *NO_EXPRESSIONS, None],
     "Columns | None": [*NO_NAMES, *NO_EXPRESSIONS],
     "Column | None": [*NO_NAMES, *NO_EXPRESSIONS, ["s", "d"]],
-    "float | Column | Any": [True, float("nan"), 0, 1, -0.1, 1.5, [], ["x"], [0.5, 0.5], "nope", RUN["s"], int, pd.NA],
+    "float | Column | Any": [
+        True,
+        float("nan"),
+        0,
+        1,
+        -0.1,
+        1.5,
+        [],
+        ["x"],
+        [0.5, 0.5],
+        "nope",
+        RUN["s"],
+        int,
+        pd.NA,
+    ],
     "Column | Any": [*NO_EXPRESSIONS, 5, True, np.ones(5), RUN["s"], [1, 2], "nope"],
     "str": [*NO_TEXTS, None],
     "str | None": NO_TEXTS,
-    "str | Sequence[str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
-    "str | Sequence[str] | None": [5, True, [5], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
+    "str | Sequence[str]": [
+        5,
+        True,
+        [5],
+        [None],
+        RUN,
+        pl.col("s"),
+        ["rel", "rel"],
+        "nope",
+        pd.NA,
+        float("nan"),
+    ],
+    "str | Sequence[str] | None": [
+        5,
+        True,
+        [5],
+        RUN,
+        pl.col("s"),
+        ["rel", "rel"],
+        "nope",
+        pd.NA,
+        float("nan"),
+    ],
     "str | Sequence[str] | Mapping[str, str]": [
         5,
         True,
@@ -84,7 +156,17 @@ WRONG: dict[str, list[Any]] = {
         "nope",
         pd.NA,
     ],
-    "bool | str | Sequence[str] | None": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA, False],
+    "bool | str | Sequence[str] | None": [
+        5,
+        [5],
+        [True],
+        pl.col("q"),
+        RUN,
+        ["nope"],
+        "nope",
+        pd.NA,
+        False,
+    ],
     "int": [*NO_WHOLE, None],
     "int | None": NO_WHOLE,
     "Ranks": [*NO_WHOLE, None, [0], [1, 1.5]],
@@ -101,7 +183,17 @@ WRONG: dict[str, list[Any]] = {
         ["10%", "10.0%"],
     ],
     "float": [*NO_NUMBERS, None],
-    "float | Sequence[float] | Column | Any": [True, float("nan"), [], ["x"], [None], [1, 1], "nope", RUN, int],
+    "float | Sequence[float] | Column | Any": [
+        True,
+        float("nan"),
+        [],
+        ["x"],
+        [None],
+        [1, 1],
+        "nope",
+        RUN,
+        int,
+    ],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],
     "int | Sequence[float] | None": [
@@ -122,8 +214,16 @@ WRONG: dict[str, list[Any]] = {
     "bool | str | Sequence[str]": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA],
     "str | int": ["x", "1..5GB", 0, -1, 5, True, 1.5, 10**400, None, pl.col("s"), RUN],
     "str | Path | None": [5, True, ["x"], pl.col("s"), RUN, "\0"],
-    "Path | Sequence[Path]": (paths := [5, True, None, ["x"], [], {"x"}, pl.col("s"), RUN, "\0", "", "none", "none*"]),
-    "Path | Sequence[Path] | Mapping[str, Path]": [*paths, {}, {"a": "none"}, {"a": 5}, {"a": ["b"]}],
+    "Path | Sequence[Path]": (
+        paths := [5, True, None, ["x"], [], {"x"}, pl.col("s"), RUN, "\0", "", "none", "none*"]
+    ),
+    "Path | Sequence[Path] | Mapping[str, Path]": [
+        *paths,
+        {},
+        {"a": "none"},
+        {"a": 5},
+        {"a": ["b"]},
+    ],
     "Literal['min', 'positives', 'hits']": NO_WORDS,
     "Literal[11, 101] | None": [*NO_WORDS, 10, 11.5],
     "Literal['groups', 'rows'] | None": NO_WORDS,
@@ -133,19 +233,69 @@ WRONG: dict[str, list[Any]] = {
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'miss', 'drop']": NO_WORDS,
     "Literal['raise', 'drop']": NO_WORDS,
-    "str | Mapping[Any, str]": [5, True, None, [5], {}, {"x": 5}, {"x": "nope"}, RUN, pl.col("lab"), "nope", pd.NA],
-    "Sequence[str] | Mapping[Any, str] | None": [5, True, [5], {}, {"x": 5}, {"x": "nope", "y": "s"}, RUN, ["nope"]],
+    "str | Mapping[Any, str]": [
+        5,
+        True,
+        None,
+        [5],
+        {},
+        {"x": 5},
+        {"x": "nope"},
+        RUN,
+        pl.col("lab"),
+        "nope",
+        pd.NA,
+    ],
+    "Sequence[str] | Mapping[Any, str] | None": [
+        5,
+        True,
+        [5],
+        {},
+        {"x": 5},
+        {"x": "nope", "y": "s"},
+        RUN,
+        ["nope"],
+    ],
     "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
     "Literal['raise', 'negative', 'drop', 'trec_eval']": NO_WORDS,
     "Literal['exact', 'snake']": NO_WORDS,
     "Literal['intervals', 'differences', 'slopes'] | None": NO_WORDS,
-    "bool | Mapping[str, Direction] | None": [5, "x", ["roc_auc"], {"a": 5}, {"x": "largest"}, RUN, pl.col("s"), pd.NA],
-    "float | str | Sequence[float | str] | None": ["x", True, [], ["x"], [None], RUN, pl.col("s"), int, pd.NA],
+    "bool | Mapping[str, Direction] | None": [
+        5,
+        "x",
+        ["roc_auc"],
+        {"a": 5},
+        {"x": "largest"},
+        RUN,
+        pl.col("s"),
+        pd.NA,
+    ],
+    "float | str | Sequence[float | str] | None": [
+        "x",
+        True,
+        [],
+        ["x"],
+        [None],
+        RUN,
+        pl.col("s"),
+        int,
+        pd.NA,
+    ],
     "int | str | None": NO_WHOLE,
     "int | str": [*NO_WHOLE, None],
     "Mapping[Any, str] | None": [5, "x", True, ["red"], {"a": 5}, RUN, pd.NA, float("nan")],
     "Literal['recall', 'precision', 'lift']": NO_WORDS,
-    "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
+    "Mapping[Any, Any] | None": [
+        5,
+        "x",
+        True,
+        ["red"],
+        {"a": "no colour"},
+        {"a": 5},
+        RUN,
+        pd.NA,
+        float("nan"),
+    ],
     "int | str | Sequence[Any] | None": [
         0,
         -1,
@@ -166,7 +316,11 @@ WRONG["Method"] = WRONG["str"]
 WRONG["Metrics"] = WRONG["str | Sequence[str] | Mapping[str, str]"]
 for several in ("Statistic | str | Sequence[Statistic | str]",):
     WRONG[several] = WRONG["str | Sequence[str]"]
-FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame | Stream")
+FRAMES = (
+    "Frame",
+    "pl.DataFrame | pl.LazyFrame | pd.DataFrame",
+    "pl.LazyFrame | pl.DataFrame | Stream",
+)
 # What is taken, though other arguments of the kind do not take it.
 TAKEN: dict[str, Callable[[Any], bool]] = {
     **{path: lambda value: isinstance(value, bytes) for path in ("path", "directory")},
@@ -179,7 +333,9 @@ TAKEN: dict[str, Callable[[Any], bool]] = {
     # matplotlib reads these as numbers.
     "alpha": lambda value: value is True,
     "linewidth": lambda value: value is True or (isinstance(value, str) and value == "0.5"),
-    "markersize": lambda value: value is None or value is True or (isinstance(value, str) and value == "0.5"),
+    "markersize": lambda value: (
+        value is None or value is True or (isinstance(value, str) and value == "0.5")
+    ),
     "average": lambda value: value is None,
     # A threshold may lie anywhere, a rank only in a list where the function takes one.
     "threshold": lambda value: isinstance(value, int) and not isinstance(value, bool),
@@ -198,7 +354,11 @@ class Door(NamedTuple):
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, str]:
     parameters = inspect.signature(function).parameters.values()
-    found = {one.name: str(one.annotation).replace('"', "'") for one in parameters if one.kind.value in (0, 1, 3)}
+    found = {
+        one.name: str(one.annotation).replace('"', "'")
+        for one in parameters
+        if one.kind.value in (0, 1, 3)
+    }
     for one in parameters:
         if options := re.fullmatch(r"Unpack\[(\w+)\]", str(one.annotation)):
             annotations = inspect.unwrap(function).__globals__[options[1]].__annotations__
@@ -214,14 +374,23 @@ def _named(annotation: Any) -> str:
 # What draws the frame that another function gave.
 GIVEN: dict[str, Any] = {
     "plot_confusion": lambda rows: fp.confusion(rows, "rel", "s", threshold=0.5),
-    "plot_comparison": lambda rows: fp.compare(rows, "average_precision", "rel", ["s", "d"], by="q"),
+    "plot_comparison": lambda rows: fp.compare(
+        rows, "average_precision", "rel", ["s", "d"], by="q"
+    ),
     "plot_gains": lambda rows: fp.gains_table(rows, "rel", "s", bins=2),
 }
 
 
 def doors() -> Iterator[Door]:
     """All of them but those of engines, which are these functions."""
-    right = {"truth": "rel", "score": "s", "metrics": "average_precision", "k": 2, "recall": 0.5, "on": ["q", "d"]}
+    right = {
+        "truth": "rel",
+        "score": "s",
+        "metrics": "average_precision",
+        "k": 2,
+        "recall": 0.5,
+        "on": ["q", "d"],
+    }
     right |= {"names": "rows", "figure": "precision", "value": 0.5}
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
@@ -243,7 +412,11 @@ def doors() -> Iterator[Door]:
         if not inspect.isfunction(function) or not inspect.signature(function).parameters:
             continue
         kinds = kinds_of(function)
-        required = [one.name for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+        required = [
+            one.name
+            for one in inspect.signature(function).parameters.values()
+            if one.default is one.empty
+        ]
         good = {one: right[one] for one in required if one in right} | more.get(name, {})
         if name.startswith("read_"):
             good["path"] = _file(name)
@@ -252,7 +425,11 @@ def doors() -> Iterator[Door]:
         if name.startswith("_"):
             continue
         kinds = {one: kind for one, kind in kinds_of(method).items() if one != "others"}
-        required = [one.name for one in inspect.signature(method).parameters.values() if one.default is one.empty]
+        required = [
+            one.name
+            for one in inspect.signature(method).parameters.values()
+            if one.default is one.empty
+        ]
         yield Door(
             f"expression {name}",
             method,
@@ -263,7 +440,9 @@ def doors() -> Iterator[Door]:
 
 def _file(reader: str) -> str:
     path = Path(FOLDER.name, reader)
-    path.write_text("q1 Q0 d1 1 2 a\n" if reader == "read_trec_run" else "q1 0 d1 1\n", encoding="utf-8")
+    path.write_text(
+        "q1 Q0 d1 1 2 a\n" if reader == "read_trec_run" else "q1 0 d1 1\n", encoding="utf-8"
+    )
     return str(path)
 
 
@@ -303,7 +482,11 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
         data = WIDE if door.name in RESHAPED else RUN
         value = given.pop(frame, None) if frame in wrong else made(kind, data)
         if door.name == "plot_intervals":
-            value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
+            value = (
+                value
+                if frame in wrong
+                else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
+            )
         if door.name in GIVEN and frame not in wrong:
             value = GIVEN[door.name](made(kind))
         if door.name == "partitioned":
@@ -348,7 +531,8 @@ def _fault_of(error: BaseException, wrong: dict[str, Any], *, expression: bool) 
     text = str(error).partition("\n\nThis error occurred")[0]
     shown = f"{type(error).__name__}: {text[:200]!r}"
     if expression and isinstance(error, pl.exceptions.PolarsError):
-        # What the caller's own expression cannot compute, and what it names, polars finds before us.
+        # What the caller's own expression cannot compute, and what it names, polars finds before
+        # us.
         return None if "truth" in wrong else shown
     if not isinstance(error, (TypeError, ValueError, OSError)) or isinstance(error, UnicodeError):
         return shown
@@ -369,7 +553,9 @@ def generated(number: int, seed: int) -> Iterator[str]:
     chance, public = random.Random(seed), list(doors())
     for _ in range(number):
         door = chance.choice(public)
-        names = chance.sample(sorted(door.kinds), k=min(len(door.kinds), chance.choice([1, 1, 1, 2, 3])))
+        names = chance.sample(
+            sorted(door.kinds), k=min(len(door.kinds), chance.choice([1, 1, 1, 2, 3]))
+        )
         wrong = {name: chance.choice(wrong_values(name, door.kinds[name])) for name in names}
         found = fault(door, wrong, chance.choice(["polars", "polars", "lazy", "pandas"]))
         if found:

@@ -26,15 +26,16 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True
-# `single backticks` in a docstring link where they name something of ours, and are code everywhere else.
+# `single backticks` in a docstring link where they name something of ours, and are code everywhere
+# else.
 default_role = "py:obj"
 nitpick_ignore_regex = [("py:obj", r"(?s)(?!frame_pr\.).*")]
 
 # Headings get the anchors that a forge gives them, which links in the pages rely on.
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
-# Formulas are MathML, which browsers draw by themselves: no script, and none of another site. A forge reads the same
-# fences.
+# Formulas are MathML, which browsers draw by themselves: no script, and none of another site. A
+# forge reads the same fences.
 myst_fence_as_directive = ["math"]
 html_math_renderer = "mathml"
 # The signature names the parameters, the table below it says what they are.
@@ -49,7 +50,10 @@ html_domain_indices = False  # of modules there are two
 # The methods of `.pr` stand under the headings of the reference.
 REFERENCE = [
     (section.split("\n")[0], re.findall(r"(?m)^   (\w+)$", section))
-    for section in Path(__file__).with_name("reference.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    for section in Path(__file__)
+    .with_name("reference.md")
+    .read_text(encoding="utf-8")
+    .split("\n## ")[1:]
 ]
 autosummary_context = {"reference": REFERENCE}
 
@@ -60,7 +64,8 @@ highlight_options = {language: {"stripnl": True} for language in ("python", "pyc
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# The theme of the polars, pandas, NumPy and scikit-learn references: its readers know their way about.
+# The theme of the polars, pandas, NumPy and scikit-learn references: its readers know their way
+# about.
 html_theme = "pydata_sphinx_theme"
 html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
@@ -77,7 +82,10 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "footer_start": ["copyright", "version"],
     "footer_end": ["last-updated"],
-    "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
+    "logo": {
+        "text": project,
+        "alt_text": "",
+    },  # the version is in the footer: there is no room on a phone
 }
 
 
@@ -93,7 +101,9 @@ def setup(app):
     app.connect("html-page-context", _describe)
     app.connect("html-page-context", _link_code)
     app.connect("build-finished", _list_pages)
-    app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
+    app.connect(
+        "doctree-read", _light_and_dark, priority=100
+    )  # before Sphinx collects the pictures
 
 
 def _write_formula(translator, node):
@@ -104,14 +114,19 @@ def _write_formula(translator, node):
     block = isinstance(node, nodes.math_block)
     formula = latex2mathml.tex2mathml(node.astext(), as_block=block)
     # A long formula scrolls on a phone, and what scrolls must be reached by keys.
-    translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula)
+    translator.body.append(
+        f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula
+    )
     raise nodes.SkipNode
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
     """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     if name.startswith("frame_pr.PR."):
-        lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+        lines[1:] = [
+            "",
+            f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in.",
+        ]
 
 
 def _list_options(_app, what, name, _object, _options, lines):
@@ -125,11 +140,19 @@ def _list_options(_app, what, name, _object, _options, lines):
 
         refusals = REFUSED.get(name.rpartition(".")[2], ())
         refused = {entry.option for entry in refusals if not (entry.values or entry.with_option)}
-        end = next((row for row in range(lines.index(marker) + 1, len(lines)) if not lines[row]), len(lines))
-        options = [option for option in ClassDoc(Policies)["Parameters"] if option.name not in refused]
+        end = next(
+            (row for row in range(lines.index(marker) + 1, len(lines)) if not lines[row]),
+            len(lines),
+        )
+        options = [
+            option for option in ClassDoc(Policies)["Parameters"] if option.name not in refused
+        ]
         sentences = [" ".join(option.desc).partition(". ")[0].rstrip(".") for option in options]
         listed = zip(options, sentences, strict=True)
-        lines[end:end] = ["", *(f"    - `{option.name}` ({option.type}): {text}." for option, text in listed)]
+        lines[end:end] = [
+            "",
+            *(f"    - `{option.name}` ({option.type}): {text}." for option, text in listed),
+        ]
 
 
 def _describe_data(_app, what, name, _object, _options, lines):
@@ -159,7 +182,11 @@ def _show_plot(_app, what, name, _object, _options, lines):
         gallery = Path(__file__).with_name("gallery.md").read_text(encoding="utf-8")
         alt = re.findall(rf"!\[(.*?)\]\(images/{plot}\.svg\)", gallery)[-1]
         image = ["", f".. image:: ../images/{plot}.svg", f"   :alt: {alt}"]
-        lines[1:1] = [*image, "", "The :doc:`gallery </gallery>` has a plot for each option, with its code."]
+        lines[1:1] = [
+            *image,
+            "",
+            "The :doc:`gallery </gallery>` has a plot for each option, with its code.",
+        ]
 
 
 def _names_of_examples(page, end):
@@ -183,7 +210,9 @@ def _write_slider(_app):
     images = _names_of_examples("metric-definitions.md", "## Precision and recall")["images"]
     curve = images.pr.curve("airplane", "score", rates=["fp", "fn", "f1"])
     rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
-    _write_made("slider.html", f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n')
+    _write_made(
+        "slider.html", f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n'
+    )
 
 
 def _index_words(app, doctree):
@@ -195,7 +224,10 @@ def _index_words(app, doctree):
         for section in list(doctree.findall(nodes.section))[1:]:
             names = section[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")
             section.insert(
-                0, addnodes.index(entries=[("single", name, section["ids"][0], "main", None) for name in names])
+                0,
+                addnodes.index(
+                    entries=[("single", name, section["ids"][0], "main", None) for name in names]
+                ),
             )
 
 
@@ -207,7 +239,9 @@ def _describe(app, page, _template, context, doctree):
     from docutils import nodes
 
     if page.startswith("api/"):
-        context["theme_use_edit_page_button"] = False  # made from a docstring, so there is no page to edit
+        context["theme_use_edit_page_button"] = (
+            False  # made from a docstring, so there is no page to edit
+        )
     paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
     if not paragraph:
         return
@@ -217,8 +251,15 @@ def _describe(app, page, _template, context, doctree):
         context["title"] = "Ranking and classification metrics for polars and pandas"
     text = shorten(paragraph.astext(), 200, placeholder=" ...")
     DESCRIPTIONS[page] = context["title"], text
-    tags = {"og:title": context["title"], "og:description": text, "og:type": "article", "og:site_name": project}
-    context["metatags"] += "".join(f'<meta property="{name}" content="{escape(tags[name])}" />\n' for name in tags)
+    tags = {
+        "og:title": context["title"],
+        "og:description": text,
+        "og:type": "article",
+        "og:site_name": project,
+    }
+    context["metatags"] += "".join(
+        f'<meta property="{name}" content="{escape(tags[name])}" />\n' for name in tags
+    )
     context["metatags"] += f'<meta name="description" content="{escape(text)}" />\n'
     context["metatags"] += '<meta name="twitter:card" content="summary" />\n'
 
@@ -264,8 +305,8 @@ def _pixels(length):
 def _light_and_dark(app, doctree):
     """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click.
 
-    Pictures load when they are near the window, and those of the other colour scheme do not load at all. Width and
-    height keep their place free until then.
+    Pictures load when they are near the window, and those of the other colour scheme do not load at
+    all. Width and height keep their place free until then.
     """
     from docutils import nodes
 
@@ -275,7 +316,9 @@ def _light_and_dark(app, doctree):
         if own.suffix == ".png" and (file := Path(app.srcdir, page.parent, own)).exists():
             image["loading"] = "lazy"
             # The header of a PNG begins with its width and height.
-            image["width"], image["height"] = map(str, struct.unpack(">II", file.read_bytes()[16:24]))
+            image["width"], image["height"] = map(
+                str, struct.unpack(">II", file.read_bytes()[16:24])
+            )
         dark = own.with_stem(f"{own.stem}-dark")
         if own.suffix != ".svg" or not Path(app.srcdir, page.parent, dark).exists():
             continue
@@ -287,7 +330,9 @@ def _light_and_dark(app, doctree):
             shown["loading"] = "lazy"
             drawing = Path(app.srcdir, page.parent, path).read_text(encoding="utf-8")
             shown["width"], shown["height"] = map(_pixels, re.search(SIZE, drawing).groups())
-            if isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere, and its name stands below it
+            if isinstance(
+                image.parent, nodes.reference
+            ):  # a thumbnail leads elsewhere, and its name stands below it
                 shown["alt"] = ""
             else:
                 whole = "../" * (len(page.parts) - 1) + f"_images/{path.name}"

@@ -50,7 +50,9 @@ FOOT = """
 
 def page() -> str:
     """The whole page."""
-    names = [(family.name, family.value) for family in FAMILIES if not family.name.startswith("RATE@")]
+    names = [
+        (family.name, family.value) for family in FAMILIES if not family.name.startswith("RATE@")
+    ]
     confusion = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
     return HEAD + _table("name", names) + CUTOFFS + CONFUSION + _table("metric", confusion) + FOOT
 

@@ -74,12 +74,22 @@ def _figures(cut: str) -> tuple[str, ...]:
     return tuple(f"{figure}@{cut}" for figure in rates.RATES)
 
 
-_REPORT = ("r_precision", "interpolated_average_precision", "max_f1", "threshold@max_f1", "precision@2")
+_REPORT = (
+    "r_precision",
+    "interpolated_average_precision",
+    "max_f1",
+    "threshold@max_f1",
+    "precision@2",
+)
 WAYS: dict[str, list[Way]] = {
     "average_precision": [Way(metrics=("average_precision",))],
     "average_precision_at_k": [
         Way('with `divisor="min"`', {"k": 2}, ("average_precision@2",)),
-        Way('with `divisor="positives"`', {"k": 2, "divisor": "positives"}, ("average_precision@2/positives",)),
+        Way(
+            'with `divisor="positives"`',
+            {"k": 2, "divisor": "positives"},
+            ("average_precision@2/positives",),
+        ),
         Way('with `divisor="hits"`', {"k": 2, "divisor": "hits"}, ("average_precision@2/hits",)),
     ],
     "interpolated_average_precision": [
@@ -98,14 +108,21 @@ WAYS: dict[str, list[Way]] = {
     "confusion": [
         Way("with `threshold`", {"threshold": 0.65}, _figures("threshold=0.65")),
         Way("with `k`", {"k": 2}, _figures("2")),
-        Way("with `prediction`", {"score": None, "prediction": "predicted"}, _figures("threshold=1")),
+        Way(
+            "with `prediction`", {"score": None, "prediction": "predicted"}, _figures("threshold=1")
+        ),
     ],
     "gains_table": [Way("", {"bins": 4}, ("precision@25%", "threshold@25%"))],
     "plot": [Way("without `k`"), Way("with `k`", {"k": 2})],
     "average_curve": [Way("", {"by": "times"})],
     "report": [Way(metrics=_REPORT)],
     "intervals": [
-        Way("where rows are sampled", {"metrics": "average_precision"}, ("average_precision",), SAMPLED_ROWS),
+        Way(
+            "where rows are sampled",
+            {"metrics": "average_precision"},
+            ("average_precision",),
+            SAMPLED_ROWS,
+        ),
         Way(
             "where groups are",
             {"metrics": "average_precision", "by": "times", "mean_over": "times"},
@@ -121,23 +138,47 @@ WAYS: dict[str, list[Way]] = {
 }
 BY_METRIC = ("evaluate", "with_metrics", "compare", "plot_comparison")
 # Numbers for the letters that stand for them in the names of families.
-LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "S": "0.5", "B": "0.8", "V": "0.8"}
+LETTERS = {
+    "K": "2",
+    "P": "40",
+    "T": "0.65",
+    "R": "0.5",
+    "Q": "0.5",
+    "X": "0.5",
+    "S": "0.5",
+    "B": "0.8",
+    "V": "0.8",
+}
 LETTERS["C"] = "5"
 
 
 def page() -> str:
     """The whole page."""
-    functions = {f"`{name}`{', ' * bool(way)}{way}": refused for name in taking() for way, refused in _ways(name)}
+    functions = {
+        f"`{name}`{', ' * bool(way)}{way}": refused
+        for name in taking()
+        for way, refused in _ways(name)
+    }
     metrics = dict(by_metric())
-    columns: dict[tuple[bool, ...], list[str]] = {}  # trials that everything treats alike share a column
+    columns: dict[
+        tuple[bool, ...], list[str]
+    ] = {}  # trials that everything treats alike share a column
     for trial in TRIALS:
         refused = tuple(trial in trials for trials in (*functions.values(), *metrics.values()))
         columns.setdefault(refused, []).append(trial)
     all_take = "".join(
-        f"All functions accept {_listed(trials)}.\n\n" for refused, trials in columns.items() if not any(refused)
+        f"All functions accept {_listed(trials)}.\n\n"
+        for refused, trials in columns.items()
+        if not any(refused)
     )
     shown = [trials for refused, trials in columns.items() if any(refused)]
-    made = HEAD + all_take + _table("function", functions, shown) + METRICS + _table("metric", metrics, shown)
+    made = (
+        HEAD
+        + all_take
+        + _table("function", functions, shown)
+        + METRICS
+        + _table("metric", metrics, shown)
+    )
     return made + ELSEWHERE.format(pairs=_pairs())
 
 
@@ -146,8 +187,14 @@ def taking() -> list[str]:
     without_trial = set(frame_pr.Policies.__annotations__) - set().union(*TRIALS.values())
     if without_trial:
         raise ValueError(f"add a value to TRIALS for {', '.join(without_trial)}")
-    functions = {name: getattr(frame_pr, name) for name in frame_pr.__all__ if name not in BY_METRIC}
-    return [name for name, of in functions.items() if inspect.isfunction(of) and "ties" in parameters_of(of)[2]]
+    functions = {
+        name: getattr(frame_pr, name) for name in frame_pr.__all__ if name not in BY_METRIC
+    }
+    return [
+        name
+        for name, of in functions.items()
+        if inspect.isfunction(of) and "ties" in parameters_of(of)[2]
+    ]
 
 
 def sentence(name: str) -> str:
@@ -155,7 +202,10 @@ def sentence(name: str) -> str:
     if name in BY_METRIC:
         return "Which of them goes with which metric: the page of the docs on options."
     # What a gain is for, `Policies` says.
-    ways = {way: [trial for trial in TRIALS if trial in refused and trial != "gain="] for way, refused in _ways(name)}
+    ways = {
+        way: [trial for trial in TRIALS if trial in refused and trial != "gain="]
+        for way, refused in _ways(name)
+    }
     common = [trial for trial in TRIALS if all(trial in refused for refused in ways.values())]
     parts = [_listed(common)] if common else []
     for way, refused in ways.items():
@@ -183,7 +233,11 @@ def is_refused(arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> boo
 def refused_by(name: str, way: Way) -> set[str]:
     """The trials that a function refuses, as its table and the records of its metrics state."""
     refusals = (*REFUSED.get(name, ()), *way.refusals)
-    by_function = {trial for trial, options in TRIALS.items() if is_refused({**way.arguments, **options}, refusals)}
+    by_function = {
+        trial
+        for trial, options in TRIALS.items()
+        if is_refused({**way.arguments, **options}, refusals)
+    }
     return by_function.union(*map(refused_by_metric, way.metrics))
 
 
@@ -194,7 +248,10 @@ def refused_by_metric(name: str) -> frozenset[str]:
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
     if isinstance(record.cutoff, Rank) or record.counts_ranks:
         refused |= {"weight=", "prevalence="}
-    if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"]().values()):
+    if not any(
+        {*GAINS} & {*part.over.meta.root_names()}
+        for part in record.aggregates["threshold"]().values()
+    ):
         refused.add("gain=")
     return frozenset(refused)
 
@@ -210,14 +267,18 @@ def metrics_by_refusals() -> Iterable[tuple[str, list[str]]]:
     for family in FAMILIES:
         first, *others = family.name.split(", ")
         for pattern in (first, *(other.replace("...", first) for other in others)):
-            name = re.sub(r"(?<=[@=a-z])[A-Z](?![A-Za-z])", lambda letter: LETTERS[letter.group()], pattern)
+            name = re.sub(
+                r"(?<=[@=a-z])[A-Z](?![A-Za-z])", lambda letter: LETTERS[letter.group()], pattern
+            )
             name = name.replace("max_RATE", "max_mcc")
             if not name.startswith("RATE"):
                 yield f"`{pattern}`", [name]
                 continue
             by_refused: dict[frozenset[str], list[str]] = {}
             for rate in rates.RATES:
-                by_refused.setdefault(refused_by_metric(name.replace("RATE", rate)), []).append(rate)
+                by_refused.setdefault(refused_by_metric(name.replace("RATE", rate)), []).append(
+                    rate
+                )
             most = max(by_refused, key=lambda refused: len(by_refused[refused]))
             for refused in sorted(by_refused, key=lambda refused: refused != most):
                 label = ["RATE"] if refused == most else by_refused[refused]
@@ -244,7 +305,9 @@ def _table(title: str, refused: Mapping[str, Iterable[str]], shown: list[list[st
     heads = [", ".join(f"`{trial}`" for trial in trials) for trials in shown]
     lines = [f"| {title} | {' | '.join(heads)} |", "| --- |" + " --- |" * len(shown)]
     for name, trials in refused.items():
-        lines.append(f"| {name} | {' | '.join('-' if first in trials else 'yes' for first, *_ in shown)} |")
+        lines.append(
+            f"| {name} | {' | '.join('-' if first in trials else 'yes' for first, *_ in shown)} |"
+        )
     return "\n".join(lines) + "\n"
 
 

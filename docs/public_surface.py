@@ -1,6 +1,7 @@
 """Write docs/public_surface.txt, the public names as they are: `python docs/public_surface.py`.
 
-The page on stability promises them. A test compares the file with the package, so that a change of them is deliberate.
+The page on stability promises them. A test compares the file with the package, so that a change of
+them is deliberate.
 """
 
 import inspect
@@ -27,15 +28,24 @@ ROOT = Path(__file__).parents[1]
 CUTOFFS = ("", "@10", "@threshold=0.5", "@recall=0.8")
 LISTS = pl.DataFrame({"user": [1], "liked": [["a"]], "shown": [["a", "b"]]})
 CLASSES = pl.DataFrame({"label": ["x", "y"], "x": [0.9, 0.2], "y": [0.1, 0.8], "guess": ["x", "x"]})
-RUN, JUDGMENTS = pl.DataFrame({"q": ["a"], "d": ["x"], "s": [0.5]}), pl.DataFrame({"q": ["a"], "d": ["x"], "rel": [1]})
+RUN, JUDGMENTS = (
+    pl.DataFrame({"q": ["a"], "d": ["x"], "s": [0.5]}),
+    pl.DataFrame({"q": ["a"], "d": ["x"], "rel": [1]}),
+)
 SYSTEMS = {"truth": "relevant", "score": ["score", "other"]}
 TWO = GOOD.with_columns(other=-pl.col("score"))
 # The calls that take other rows than those of tests/names.py.
 OTHER_CALLS: dict[str, Callable[[], Any]] = {
     "evaluate(score=[...])": lambda: fp.evaluate(TWO, "average_precision", **SYSTEMS),
-    "evaluate(mean_over=...)": lambda: call(GOOD, "evaluate", metrics="roc_auc", by="query", mean_over="query"),
-    "report(confidence=0.9)": lambda: call(GOOD, "report", by="query", mean_over="query", confidence=0.9),
-    "intervals(mean_over=...)": lambda: call(GOOD, "intervals", metrics="ndcg", by="query", mean_over="query"),
+    "evaluate(mean_over=...)": lambda: call(
+        GOOD, "evaluate", metrics="roc_auc", by="query", mean_over="query"
+    ),
+    "report(confidence=0.9)": lambda: call(
+        GOOD, "report", by="query", mean_over="query", confidence=0.9
+    ),
+    "intervals(mean_over=...)": lambda: call(
+        GOOD, "intervals", metrics="ndcg", by="query", mean_over="query"
+    ),
     "compare(by=...)": lambda: fp.compare(TWO, "average_precision", **SYSTEMS, by="query"),
     "average_curve": lambda: call(GOOD, "average_curve", by="query", points=11),
     "confusion_matrix": lambda: fp.confusion_matrix(CLASSES, "label", "guess"),
@@ -59,7 +69,9 @@ def lines() -> Iterator[str]:
     yield from headed("Names", (f"{name}{described(getattr(fp, name))}" for name in fp.__all__))
     yield from headed("Methods of frames, each the function of that name", sorted(methods(fp.PR)))
     expressions = methods(fp.ExprPR).items()
-    yield from headed("Methods of expressions", (f"{name}{described(method)}" for name, method in expressions))
+    yield from headed(
+        "Methods of expressions", (f"{name}{described(method)}" for name, method in expressions)
+    )
     yield from headed("Options", sorted(fp.Policies.__optional_keys__))
     yield from headed("Tie rules", TIES)
     yield from headed("More options of functions", more_options())
@@ -115,7 +127,9 @@ def columns(frame: pl.DataFrame) -> str:
 
 def raised() -> Iterator[str]:
     for name in fp.__all__:
-        section = re.search(r"^Raises\n-+\n((?:.+\n?)+)", inspect.getdoc(getattr(fp, name)) or "", re.MULTILINE)
+        section = re.search(
+            r"^Raises\n-+\n((?:.+\n?)+)", inspect.getdoc(getattr(fp, name)) or "", re.MULTILINE
+        )
         if section:
             types = re.findall(r"(?m)^(?! )(.+)", section[1])
             yield f"{name}: {', '.join(types)}"

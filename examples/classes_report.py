@@ -1,8 +1,8 @@
 """A classifier of ten digits: average precision of each, macro, weighted and micro, and what is taken for what.
 
-A few of scikit-learn's 1797 images train a logistic regression; on half of them it gives each image a score for each
-digit, and the digit it predicts. `unpivot_classes` makes rows of that, and everything else is one call. All averages
-are compared with scikit-learn's.
+A few of scikit-learn's 1797 images train a logistic regression; on half of them it gives each image
+a score for each digit, and the digit it predicts. `unpivot_classes` makes rows of that, and
+everything else is one call. All averages are compared with scikit-learn's.
 """
 
 import numpy as np
@@ -37,8 +37,12 @@ def same(ours: float, theirs: float) -> float:
 
 def main() -> None:
     frame = predicted()
-    rows = frame.pr.unpivot_classes("shown", {digit: f"p{digit}" for digit in range(10)}, prediction="predicted")
-    per_digit = rows.pr.evaluate({"images": "positives", "AP": "average_precision"}, "truth", "score", by="class")
+    rows = frame.pr.unpivot_classes(
+        "shown", {digit: f"p{digit}" for digit in range(10)}, prediction="predicted"
+    )
+    per_digit = rows.pr.evaluate(
+        {"images": "positives", "AP": "average_precision"}, "truth", "score", by="class"
+    )
     means = rows.pr.evaluate(
         {"AP": "average_precision"},
         "truth",
@@ -48,12 +52,15 @@ def main() -> None:
         statistics=["mean", "weighted", "median"],
     ).row(0, named=True)
     micro = rows.pr.average_precision("truth", "score").item()
-    f1 = rows.pr.confusion("truth", prediction="prediction", by="class", mean_over="class")["mean_f1"].item()
+    f1 = rows.pr.confusion("truth", prediction="prediction", by="class", mean_over="class")[
+        "mean_f1"
+    ].item()
 
     shown = frame["shown"].to_numpy()[:, None] == np.arange(10)
     scores = frame.select(f"p{digit}" for digit in range(10)).to_numpy()
     peer = {
-        average: metrics.average_precision_score(shown, scores, average=average) for average in ["macro", "weighted"]
+        average: metrics.average_precision_score(shown, scores, average=average)
+        for average in ["macro", "weighted"]
     }
 
     print("Each digit against the rest")
@@ -61,8 +68,12 @@ def main() -> None:
     print(f"macro    {same(means['AP'], peer['macro']):.4f}")
     print(f"weighted {same(means['weighted_AP'], peer['weighted']):.4f}")
     print(f"median   {means['median_AP']:.4f}")
-    print(f"micro    {same(micro, metrics.average_precision_score(shown, scores, average='micro')):.4f}")
-    print(f"macro F1 {same(f1, metrics.f1_score(frame['shown'], frame['predicted'], average='macro')):.4f}")
+    print(
+        f"micro    {same(micro, metrics.average_precision_score(shown, scores, average='micro')):.4f}"
+    )
+    print(
+        f"macro F1 {same(f1, metrics.f1_score(frame['shown'], frame['predicted'], average='macro')):.4f}"
+    )
 
     matrix = frame.pr.confusion_matrix("shown", "predicted")
     peer_matrix = metrics.confusion_matrix(frame["shown"], frame["predicted"])
@@ -70,12 +81,20 @@ def main() -> None:
         raise SystemExit("scikit-learn has another confusion matrix")
     print("\nWhat is taken for what")
     print(matrix.pivot("prediction", index="truth", values="rows"))
-    mistakes = matrix.filter(pl.col("truth") != pl.col("prediction")).sort("rows", descending=True, maintain_order=True)
+    mistakes = matrix.filter(pl.col("truth") != pl.col("prediction")).sort(
+        "rows", descending=True, maintain_order=True
+    )
     print("\nThe most frequent mistakes")
     print(mistakes.head(3).select("truth", "prediction", "rows", "of_truth"))
     print("\nscikit-learn has the same averages and the same matrix.")
 
 
 if __name__ == "__main__":
-    pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, tbl_hide_dataframe_shape=True, float_precision=3)
+    pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=100,
+        tbl_hide_dataframe_shape=True,
+        float_precision=3,
+    )
     main()

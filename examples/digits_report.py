@@ -1,10 +1,12 @@
 """Two classifiers of handwritten digits, compared digit by digit: first in polars, then in pandas.
 
-Each of scikit-learn's 1797 images shows one of ten digits. Half of them train a logistic regression and a decision
-tree; on the other half, each model gives every image ten scores, one per digit. So every digit is a group of its own:
-does its score rank the images that show this digit above the others?
+Each of scikit-learn's 1797 images shows one of ten digits. Half of them train a logistic regression
+and a decision tree; on the other half, each model gives every image ten scores, one per digit. So
+every digit is a group of its own: does its score rank the images that show this digit above the
+others?
 
-Usage: python examples/digits_report.py [directory], where the curves are drawn as digits.svg, by default here.
+Usage: python examples/digits_report.py [directory], where the curves are drawn as digits.svg, by
+default here.
 """
 
 import sys
@@ -77,26 +79,41 @@ def main() -> None:
     )
     title = "Handwritten digits: two models, ten digits"
     print(title, "=" * len(title), sep="\n")
-    print(f"{len(columns['score']):,} held-out scores = 2 models x 10 digits x {len(columns['score']) // 20} images.")
+    print(
+        f"{len(columns['score']):,} held-out scores = 2 models x 10 digits x {len(columns['score']) // 20} images."
+    )
 
     scores = pl.DataFrame(columns)
     per_digit = scores.pr.evaluate(METRICS, "is_digit", "score", by=["digit", "model"])
-    mean = scores.pr.evaluate("average_precision", "is_digit", "score", by=["digit", "model"], mean_over="digit")
-    distinct = scores.filter(model="decision tree").group_by("digit").agg(pl.col("score").n_unique())["score"].max()
+    mean = scores.pr.evaluate(
+        "average_precision", "is_digit", "score", by=["digit", "model"], mean_over="digit"
+    )
+    distinct = (
+        scores.filter(model="decision tree")
+        .group_by("digit")
+        .agg(pl.col("score").n_unique())["score"]
+        .max()
+    )
 
     print("\nIn polars")
     print("---------")
     print('>>> scores.pr.evaluate(METRICS, "is_digit", "score", by=["digit", "model"])')
     print(per_digit.rename(SHORT))
-    print(f"The tree knows at most {distinct} scores per digit, so many images are tied. Where a tie reaches across")
+    print(
+        f"The tree knows at most {distinct} scores per digit, so many images are tied. Where a tie reaches across"
+    )
     print("rank 10, P@10 counts its expected share of hits.")
     print("\nMean average precision (MAP): the same, averaged over the digits")
-    print('>>> scores.pr.evaluate("average_precision", ..., by=["digit", "model"], mean_over="digit")')
+    print(
+        '>>> scores.pr.evaluate("average_precision", ..., by=["digit", "model"], mean_over="digit")'
+    )
     print(mean)
 
     scores_pd = pd.DataFrame(columns)
     per_digit_pd = scores_pd.pr.evaluate(METRICS, "is_digit", "score", by=["digit", "model"])
-    mean_pd = scores_pd.pr.evaluate("average_precision", "is_digit", "score", by=["digit", "model"], mean_over="digit")
+    mean_pd = scores_pd.pr.evaluate(
+        "average_precision", "is_digit", "score", by=["digit", "model"], mean_over="digit"
+    )
 
     print("\nIn pandas, by the same calls")
     print("----------------------------")
@@ -123,7 +140,9 @@ def main() -> None:
     )
 
     picture = Path(*sys.argv[1:2], "digits.svg").resolve()
-    scores.pr.plot("is_digit", "score", by=["digit", "model"], facet="digit")[0].figure.savefig(picture)
+    scores.pr.plot("is_digit", "score", by=["digit", "model"], facet="digit")[0].figure.savefig(
+        picture
+    )
     print(f"\nThe curves, a panel for each digit: {picture}")
 
 

@@ -17,11 +17,13 @@ from matplotlib.colors import to_hex
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURE_OR_CODE = re.compile(
-    r"^!\[(?P<alt>[^]]*)\]\((?P<picture>[^)]+)\)|```pycon\n(?P<code>.*?)```", re.DOTALL | re.MULTILINE
+    r"^!\[(?P<alt>[^]]*)\]\((?P<picture>[^)]+)\)|```pycon\n(?P<code>.*?)```",
+    re.DOTALL | re.MULTILINE,
 )
 DOTS_PER_INCH = 130
 FIGSIZE, ONE_COLUMN = "figsize=(4, 4)", "figsize=(3.4, 3.4)"
-# Letters as outlines, so that they are the same everywhere; names within the file that do not change from run to run.
+# Letters as outlines, so that they are the same everywhere; names within the file that do not
+# change from run to run.
 STYLE = {"svg.fonttype": "path", "svg.hashsalt": "frame_pr"}
 # On the ground of the site at night.
 LIGHT_ON_DARK = dict.fromkeys(
@@ -50,7 +52,9 @@ def draw_once(text: str, directory: Path, narrow: bool, grey: bool, dark: bool) 
         if picture:
             path = directory / picture["picture"]
             if path.suffix == ".svg" and not grey:
-                save_vector(plt.gcf(), path.with_stem(f"{path.stem}-dark") if dark else path, picture["alt"])
+                save_vector(
+                    plt.gcf(), path.with_stem(f"{path.stem}-dark") if dark else path, picture["alt"]
+                )
             elif not dark:
                 save(plt.gcf(), path.with_suffix(".png"), grey)
             picture = None
@@ -61,7 +65,9 @@ def save_vector(figure: plt.Figure, path: Path, title: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # A style of its own has a ground of its own.
     transparent = to_hex(figure.get_facecolor()) == to_hex(plt.rcParams["figure.facecolor"])
-    figure.savefig(path, metadata={"Date": None, "Title": " ".join(title.split())}, transparent=transparent)
+    figure.savefig(
+        path, metadata={"Date": None, "Title": " ".join(title.split())}, transparent=transparent
+    )
     print(f"{path}: {path.stat().st_size // 1024} KB")
 
 
@@ -77,8 +83,12 @@ def save(figure: plt.Figure, path: Path, grey: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", nargs="?", type=Path, default=DOCS)
-    parser.add_argument("--narrow", action="store_true", help="figures as wide as the column of a journal")
-    parser.add_argument("--grey", action="store_true", help="as a black-and-white printer shows them")
+    parser.add_argument(
+        "--narrow", action="store_true", help="figures as wide as the column of a journal"
+    )
+    parser.add_argument(
+        "--grey", action="store_true", help="as a black-and-white printer shows them"
+    )
     options = parser.parse_args()
     for page in sorted(DOCS.rglob("*.md")):
         draw(page, options.directory / page.parent.relative_to(DOCS), options.narrow, options.grey)

@@ -1,6 +1,7 @@
 """Draws one test set by the defaults of scikit-learn, seaborn, plotnine and frame_pr, side by side.
 
-Usage: python examples/plots_of_peers.py [picture]. Needs seaborn and plotnine, which no extra brings.
+Usage: python examples/plots_of_peers.py [picture]. Needs seaborn and plotnine, which no extra
+brings.
 """
 
 import io
@@ -37,12 +38,16 @@ def rows() -> pl.DataFrame:
 def scikit_learn(run: pl.DataFrame) -> None:
     ax = plt.subplots()[1]
     for name in SYSTEMS:
-        PrecisionRecallDisplay.from_predictions(run["malignant"], run[name], name=name, plot_chance_level=True, ax=ax)
+        PrecisionRecallDisplay.from_predictions(
+            run["malignant"], run[name], name=name, plot_chance_level=True, ax=ax
+        )
 
 
 def by_seaborn(run: pl.DataFrame) -> None:
     plt.figure()
-    sns.lineplot(run.pr.curve("malignant", SYSTEMS).to_pandas(), x="recall", y="precision", hue="system")
+    sns.lineplot(
+        run.pr.curve("malignant", SYSTEMS).to_pandas(), x="recall", y="precision", hue="system"
+    )
 
 
 def by_plotnine(run: pl.DataFrame) -> plt.Figure:
@@ -63,7 +68,12 @@ def picture_of(draw: Callable[[pl.DataFrame], plt.Figure | None], run: pl.DataFr
 
 
 def main() -> None:
-    tools = {"scikit-learn": scikit_learn, "seaborn": by_seaborn, "plotnine": by_plotnine, "frame_pr": by_frame_pr}
+    tools = {
+        "scikit-learn": scikit_learn,
+        "seaborn": by_seaborn,
+        "plotnine": by_plotnine,
+        "frame_pr": by_frame_pr,
+    }
     run = rows()
     pictures = {name: picture_of(draw, run) for name, draw in tools.items()}
     figure, grid = plt.subplots(2, 2, figsize=(12, 9), layout="compressed")

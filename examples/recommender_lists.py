@@ -1,8 +1,9 @@
 """A recommender: from a table of ratings and lists of ten films to MAP, hit rate and their spread.
 
-The ratings are made up, in the shape of MovieLens': a user, a film, one to five stars. Films that a user rated with
-four or more in the last part of the table are what the lists should hold; the rest of it says which films are popular.
-Two recommenders are compared: the most popular films that the user has not rated, and films at random.
+The ratings are made up, in the shape of MovieLens': a user, a film, one to five stars. Films that a
+user rated with four or more in the last part of the table are what the lists should hold; the rest
+of it says which films are popular. Two recommenders are compared: the most popular films that the
+user has not rated, and films at random.
 """
 
 import numpy as np
@@ -29,10 +30,20 @@ def lists(table: pl.DataFrame) -> pl.DataFrame:
     before, after = table.head(cut), table.slice(cut)
     users = pl.DataFrame({"user": range(USERS)})
     fame = before.group_by("film").agg(seen=pl.len())
-    unseen = users.join(fame, how="cross").join(before, on=["user", "film"], how="anti").sort("user", "film")
+    unseen = (
+        users.join(fame, how="cross")
+        .join(before, on=["user", "film"], how="anti")
+        .sort("user", "film")
+    )
     unseen = unseen.with_columns(chance=np.random.default_rng(1).random(unseen.height))
-    ten = {"popular": unseen.sort("seen", "film", descending=[True, False]), "random": unseen.sort("chance")}
-    found = [films.group_by("user").agg(pl.col("film").head(10).alias(name)) for name, films in ten.items()]
+    ten = {
+        "popular": unseen.sort("seen", "film", descending=[True, False]),
+        "random": unseen.sort("chance"),
+    }
+    found = [
+        films.group_by("user").agg(pl.col("film").head(10).alias(name))
+        for name, films in ten.items()
+    ]
     found.append(after.filter(pl.col("stars") >= 4).group_by("user").agg(liked=pl.col("film")))
     for columns in found:
         users = users.join(columns, on="user", how="left", maintain_order="left")
@@ -47,7 +58,12 @@ def main() -> None:
     call = {"by": ["user", "system"], "unscored": "unretrieved"}
     means = rows.pr.evaluate(metrics, "truth", "score", mean_over="user", **call)
     spread = rows.pr.evaluate(
-        {"P@10": "precision@10"}, "truth", "score", mean_over="user", statistics=["median", "q90", "std"], **call
+        {"P@10": "precision@10"},
+        "truth",
+        "score",
+        mean_over="user",
+        statistics=["median", "q90", "std"],
+        **call,
     )
     print(f"{users.height} users, {rows.height} rows")
     print("\nMeans over the users who liked anything")
@@ -57,5 +73,11 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=100, tbl_hide_dataframe_shape=True, float_precision=3)
+    pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=100,
+        tbl_hide_dataframe_shape=True,
+        float_precision=3,
+    )
     main()

@@ -2,9 +2,10 @@
 
 Documents: the docstrings of NumPy's public functions, without their "See Also" section.
 Queries: the one-line summary of each function; the function itself is not searched.
-Relevant: the functions that the authors of the docstring list under "See Also". Their lists are short, and nobody
-judged the other functions, so the metrics say which system finds more of what the authors point to, not how good any of
-them is. They depend on the version of NumPy, whose docstrings ship with it: nothing is downloaded.
+Relevant: the functions that the authors of the docstring list under "See Also". Their lists are
+short, and nobody judged the other functions, so the metrics say which system finds more of what the
+authors point to, not how good any of them is. They depend on the version of NumPy, whose docstrings
+ship with it: nothing is downloaded.
 """
 
 import inspect
@@ -38,7 +39,9 @@ def documents() -> tuple[list[Document], dict[str, int]]:
     found: dict[str, Document] = {}
     texts: dict[str, str] = {}
     for area, module in AREAS.items():
-        for name in sorted(module.__all__, reverse=True):  # of two names, the older: power, pow; vstack, row_stack
+        for name in sorted(
+            module.__all__, reverse=True
+        ):  # of two names, the older: power, pow; vstack, row_stack
             function = getattr(module, name)
             text = inspect.getdoc(function)
             if text and callable(function) and not isinstance(function, type):
@@ -63,7 +66,9 @@ def listed(one: Document, numbers: dict[str, int]) -> set[int]:
     names = []
     for line in one.see_also.splitlines():
         if line[:1].isalpha() or line.startswith((":", "`")):  # descriptions are indented
-            names += re.split(r"\s*,\s*", re.sub(r":\w+:|`", "", re.split(r"\s:|:\s|:$", line)[0]).strip())
+            names += re.split(
+                r"\s*,\s*", re.sub(r":\w+:|`", "", re.split(r"\s:|:\s|:$", line)[0]).strip()
+            )
     names = [name.removeprefix("numpy.") for name in names]
     candidates = [(f"{one.area}.{name}", f"numpy.{name}", name) for name in names]
     hits = (next((numbers[c] for c in choices if c in numbers), None) for choices in candidates)
@@ -95,7 +100,9 @@ def search() -> pl.DataFrame:
     for number, one in enumerate(collection):
         relevant[number, list(listed(one, numbers))] = True
     asked = np.flatnonzero(relevant.any(axis=1))
-    systems = scores([one.body for one in collection], [collection[number].summary for number in asked])
+    systems = scores(
+        [one.body for one in collection], [collection[number].summary for number in asked]
+    )
     return pl.DataFrame(
         {
             "area": [collection[number].area for number in asked for _ in collection],
@@ -121,9 +128,15 @@ def main() -> None:
     run = search()
     title = "Searching NumPy's documentation: three systems"
     print(title, "=" * len(title), sep="\n")
-    print(f"{run.height:,} rows = {run['query'].n_unique()} queries x {run['document'].n_unique() - 1} documents,")
-    print(f"{run['relevant'].sum():,} of them relevant; a score column each for {', '.join(SYSTEMS)}.")
-    print("Query: a function's one-line summary. Relevant: what its docstring lists under See Also.")
+    print(
+        f"{run.height:,} rows = {run['query'].n_unique()} queries x {run['document'].n_unique() - 1} documents,"
+    )
+    print(
+        f"{run['relevant'].sum():,} of them relevant; a score column each for {', '.join(SYSTEMS)}."
+    )
+    print(
+        "Query: a function's one-line summary. Relevant: what its docstring lists under See Also."
+    )
 
     print("\nThe report, averaged over the queries")
     print('>>> run.pr.report("relevant", SYSTEMS, k=(1, 5, 10), mean_over="query")')
@@ -131,17 +144,33 @@ def main() -> None:
     print(report.pivot("system", index="metric", values="value"))
 
     print("\nMean average precision by area of the library")
-    print('>>> run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")')
-    areas = run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")
-    print(areas.pivot("system", index=["area", "groups"], values="mean_average_precision").sort("groups", "area"))
+    print(
+        '>>> run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")'
+    )
+    areas = run.pr.evaluate(
+        "average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query"
+    )
+    print(
+        areas.pivot("system", index=["area", "groups"], values="mean_average_precision").sort(
+            "groups", "area"
+        )
+    )
 
-    print("\nWhere bm25 and tfidf differ most: each query's average precision, as extra columns of its rows")
-    print('>>> run.pr.with_metrics("average_precision", "relevant", "bm25", by="query", prefix="bm25_")')
+    print(
+        "\nWhere bm25 and tfidf differ most: each query's average precision, as extra columns of its rows"
+    )
+    print(
+        '>>> run.pr.with_metrics("average_precision", "relevant", "bm25", by="query", prefix="bm25_")'
+    )
     beside = run
     for system in ("bm25", "tfidf"):
-        beside = beside.pr.with_metrics("average_precision", "relevant", system, by="query", prefix=f"{system}_")
+        beside = beside.pr.with_metrics(
+            "average_precision", "relevant", system, by="query", prefix=f"{system}_"
+        )
     both = ["bm25_average_precision", "tfidf_average_precision"]
-    queries = beside.select("query", *both).unique().with_columns(gap=pl.col(both[0]) - pl.col(both[1]))
+    queries = (
+        beside.select("query", *both).unique().with_columns(gap=pl.col(both[0]) - pl.col(both[1]))
+    )
     by_gap = queries.sort("gap", "query", descending=[True, False])
     print(pl.concat([by_gap.head(3), by_gap.tail(3)]))
 

@@ -13,9 +13,10 @@ Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
 - Reshape lists and class columns: explode_lists, unpivot_classes
 - Search runs and relevance judgments: join_judgments
 
-Names of metrics: metrics. Files: read_trec_run and read_trec_qrels. Frames larger than memory: partitioned. Types:
-Policies (options), PR and ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or
-frame_pr.dask. show_versions prints the versions. help(frame_pr.evaluate) has the arguments and examples of a function.
+Names of metrics: metrics. Files: read_trec_run and read_trec_qrels. Frames larger than memory:
+partitioned. Types: Policies (options), PR and ExprPR (the namespaces). Spark and Dask: import
+frame_pr.spark or frame_pr.dask. show_versions prints the versions. help(frame_pr.evaluate) has the
+arguments and examples of a function.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,9 @@ from frame_pr.functions.metric_list import metrics as metrics
 from frame_pr.functions.single_metrics import average_precision as average_precision
 from frame_pr.functions.single_metrics import average_precision_at_k as average_precision_at_k
 from frame_pr.functions.single_metrics import f_beta as f_beta
-from frame_pr.functions.single_metrics import interpolated_average_precision as interpolated_average_precision
+from frame_pr.functions.single_metrics import (
+    interpolated_average_precision as interpolated_average_precision,
+)
 from frame_pr.functions.single_metrics import ndcg as ndcg
 from frame_pr.functions.single_metrics import precision_at_k as precision_at_k
 from frame_pr.functions.single_metrics import recall_at_k as recall_at_k
@@ -47,7 +50,9 @@ from frame_pr.functions.tallies import tally as tally
 from frame_pr.inputs.policies import TREC_EVAL as TREC_EVAL
 from frame_pr.inputs.policies import Policies as Policies
 
-if TYPE_CHECKING:  # `__getattr__` imports these on first use: with them, the import takes twice as long.
+if (
+    TYPE_CHECKING
+):  # `__getattr__` imports these on first use: with them, the import takes twice as long.
     from frame_pr.plotting.confusion_plots import plot_confusion as plot_confusion
     from frame_pr.plotting.curve_plots import plot as plot
     from frame_pr.plotting.interval_plots import plot_comparison as plot_comparison

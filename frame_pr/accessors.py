@@ -17,7 +17,15 @@ import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
-from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
+from frame_pr.frames.kinds import (
+    Backend,
+    Frame,
+    backend_class,
+    is_stream,
+    path_advice,
+    read_stream,
+    register_backend,
+)
 from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
 
@@ -130,8 +138,8 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed. Also a Table of pyarrow, or a stream of Arrow, such as a DuckDB relation.
-        A stream is read once, at this call.
+        Scored rows. The frame is not changed. Also a Table of pyarrow, or a stream of Arrow, such
+        as a DuckDB relation. A stream is read once, at this call.
 
     Examples
     --------
@@ -155,7 +163,9 @@ class PR(Generic[Frame]):
     compare = _method(_UNCERTAINTY, comparisons.compare)
     average_curve = _method(_UNCERTAINTY, average_curves.average_curve)
     average_precision = _method(_AVERAGE_PRECISION, single_metrics.average_precision)
-    interpolated_average_precision = _method(_AVERAGE_PRECISION, single_metrics.interpolated_average_precision)
+    interpolated_average_precision = _method(
+        _AVERAGE_PRECISION, single_metrics.interpolated_average_precision
+    )
     average_precision_at_k = _method(_AVERAGE_PRECISION, single_metrics.average_precision_at_k)
     precision_at_k = _method(_CUTOFFS, single_metrics.precision_at_k)
     recall_at_k = _method(_CUTOFFS, single_metrics.recall_at_k)
@@ -182,7 +192,9 @@ class PR(Generic[Frame]):
         title = f".pr of {self._kind()}"
         if backend := backend_class(self._frame):
             return f"{title}, with {backend.functions}"
-        return f"{title}; help(frame.pr.evaluate) has arguments and examples\n{methods_by_subject()}"
+        return (
+            f"{title}; help(frame.pr.evaluate) has arguments and examples\n{methods_by_subject()}"
+        )
 
     def _repr_html_(self) -> str:
         """Return the methods and their first sentences, which a notebook shows."""
@@ -192,8 +204,14 @@ class PR(Generic[Frame]):
             return f"<p>{escape(repr(self))}</p>"
         page = f"<p><code>.pr</code> of {self._kind()}</p>"
         for subject, names in methods().items():
-            sentences = ((getattr(PR, name).__doc__ or "").partition("\n")[0].replace("`", "") for name in names)
-            items = (f"<li><code>{n}</code>: {escape(text)}</li>" for n, text in zip(names, sentences, strict=True))
+            sentences = (
+                (getattr(PR, name).__doc__ or "").partition("\n")[0].replace("`", "")
+                for name in names
+            )
+            items = (
+                f"<li><code>{n}</code>: {escape(text)}</li>"
+                for n, text in zip(names, sentences, strict=True)
+            )
             page += f"<p>{escape(subject)}</p><ul>{''.join(items)}</ul>"
         return page
 
@@ -206,9 +224,13 @@ class PR(Generic[Frame]):
         def __getattr__(self, name: str) -> Any:
             # Copying and unpickling ask for special methods before there is a frame.
             if not name.startswith("_") and (backend := backend_class(self._frame)):
-                raise AttributeError(f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}")
+                raise AttributeError(
+                    f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}"
+                )
             if name in FUNCTIONS:
-                raise AttributeError(f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)")
+                raise AttributeError(
+                    f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
+                )
             raise AttributeError(missing_name(".pr has no", name))
 
 
@@ -240,7 +262,9 @@ def methods() -> dict[str, list[str]]:
 def methods_by_subject() -> str:
     """Return the names of the methods of `.pr`, a line for each subject."""
     lines = (f"{subject}: {', '.join(names)}" for subject, names in methods().items())
-    return "\n".join(fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines)
+    return "\n".join(
+        fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines
+    )
 
 
 def register_frames(backend: type[Backend[Any]]) -> None:
@@ -258,7 +282,8 @@ def register() -> None:
     ):
         _remove_accessor(frame)
         decorator("pr")(namespace)
-    # The hook of an earlier import of frame_pr goes. Before the look at pandas: a thread may begin to import it now.
+    # The hook of an earlier import of frame_pr goes. Before the look at pandas: a thread may begin
+    # to import it now.
     hooks = [finder for finder in sys.meta_path if type(finder).__name__ != PandasHook.__name__]
     sys.meta_path[:] = [PandasHook(), *hooks]
     register_pandas()
@@ -300,43 +325,48 @@ def partitioned(
 ) -> PR[pl.DataFrame]:
     """Compute metrics of a frame that is larger than memory.
 
-    The rows are written to a temporary directory in parts, each with whole groups, and the functions run on one part
-    after the other. If a group is too large for a part, or if there are no groups, the rows are divided into ranges of
-    scores. Each range continues the ranking of the range above it. The values are those of the call in memory. If a
-    group is divided into ranges, sums of fractions may differ in the last bits.
+    The rows are written to a temporary directory in parts, each with whole groups, and the
+    functions run on one part after the other. If a group is too large for a part, or if there are
+    no groups, the rows are divided into ranges of scores. Each range continues the ranking of the
+    range above it. The values are those of the call in memory. If a group is divided into ranges,
+    sums of fractions may differ in the last bits.
 
     Parameters
     ----------
     frame : polars LazyFrame or DataFrame, stream of Arrow
-        Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a `RecordBatchReader`, what an ADBC
-        cursor fetches or a DuckDB relation, is written to the directory of the parts, batch by batch and
-        only the columns that the call reads. A reader can be read only once, so it serves a single call.
+        Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a
+        `RecordBatchReader`, what an ADBC cursor fetches or a DuckDB relation, is written to the
+        directory of the parts, batch by batch and only the columns that the call reads. A reader
+        can be read only once, so it serves a single call.
     memory_budget : str or int
-        Approximate limit of memory: "4GiB", "500MB", or a number of bytes, at least 1 MiB. It determines the number of
-        parts.
+        Approximate limit of memory: "4GiB", "500MB", or a number of bytes, at least 1 MiB. It
+        determines the number of parts.
     partitions : int, optional
-        Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file and about 20 ms.
+        Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file
+        and about 20 ms.
     directory : path, optional
-        Directory for the parts. They are written into a new directory in it, `frame_pr-<process>-...`, which is removed
-        at the end, also after an error or Ctrl-C; SIGTERM and SIGKILL leave it. Default: the temporary directory of the
-        system.
+        Directory for the parts. They are written into a new directory in it,
+        `frame_pr-<process>-...`, which is removed at the end, also after an error or Ctrl-C;
+        SIGTERM and SIGKILL leave it. Default: the temporary directory of the system.
     progress : bool
-        Whether to print the number of parts, the disk space that they may need, and the part that is computed, to
-        standard error.
+        Whether to print the number of parts, the disk space that they may need, and the part that
+        is computed, to standard error.
 
     Returns
     -------
     PR
-        The metrics as methods: `evaluate`, `report`, `tally` and each single metric; the other methods of `PR` refuse.
-        A call runs at once and gives a polars DataFrame, sorted by the groups.
+        The metrics as methods: `evaluate`, `report`, `tally` and each single metric; the other
+        methods of `PR` refuse. A call runs at once and gives a polars DataFrame, sorted by the
+        groups.
 
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and the errors of the call in
-        memory.
+        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and the
+        errors of the call in memory.
     OSError
-        The directory cannot be written to, its disk is full, or a part is larger than a file may be.
+        The directory cannot be written to, its disk is full, or a part is larger than a file may
+        be.
 
     See Also
     --------
@@ -376,7 +406,9 @@ def partitioned(
 def _parse_bytes(size: str | int) -> int:
     """Return a size such as "4GiB", or a number of bytes, as a number of bytes."""
     text = f"{size}B" if is_whole(scalar(size)) else str(size)
-    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B\s*", text, re.IGNORECASE | re.ASCII)
+    match = re.fullmatch(
+        r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?)(i?)B\s*", text, re.IGNORECASE | re.ASCII
+    )
     if match is None:
         raise ValueError(
             f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"
@@ -384,5 +416,7 @@ def _parse_bytes(size: str | int) -> int:
     power = " KMGT".index(match[2].upper() or " ")
     number = int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
     if not _LEAST_BUDGET <= number < 2**62:
-        raise ValueError(f"memory_budget={shown(size)} must be at least 1MiB and below 2**62 bytes: 4 GiB are '4GiB'")
+        raise ValueError(
+            f"memory_budget={shown(size)} must be at least 1MiB and below 2**62 bytes: 4 GiB are '4GiB'"
+        )
     return number

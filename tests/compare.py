@@ -11,7 +11,11 @@ import frame_pr as fp
 
 def near(value):
     """A number to 1e-12; None, a count or a threshold as it is."""
-    return pytest.approx(float(value), rel=0, abs=1e-12) if isinstance(value, (float, Fraction)) else value
+    return (
+        pytest.approx(float(value), rel=0, abs=1e-12)
+        if isinstance(value, (float, Fraction))
+        else value
+    )
 
 
 def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True) -> None:

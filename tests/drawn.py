@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-TEXTBOOK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]})
+TEXTBOOK = pl.DataFrame(
+    {"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]}
+)
 
 
 def rows(n: int = 600, seed: int = 0, rate: float = 0.2, **strengths: float) -> pl.DataFrame:
@@ -20,7 +22,9 @@ def rows(n: int = 600, seed: int = 0, rate: float = 0.2, **strengths: float) -> 
         for name, strength in strengths.items()
     }
     country = np.array(["at", "be", "cz"])[rng.integers(3, size=n)]
-    return pl.DataFrame({"country": country, "query": rng.integers(40, size=n), "truth": truth, **scores})
+    return pl.DataFrame(
+        {"country": country, "query": rng.integers(40, size=n), "truth": truth, **scores}
+    )
 
 
 def legend(ax: Any) -> list[str]:

@@ -14,7 +14,8 @@ import pytest
 
 ROWS = 240
 QUERY = pl.col("query")
-# 23 queries; 5 has no positive, and scores are tied. Every key is a query in another type; `text` is null for query 0.
+# 23 queries; 5 has no positive, and scores are tied. Every key is a query in another type; `text`
+# is null for query 0.
 DATA = pl.DataFrame(
     {
         "row": range(ROWS),
@@ -50,7 +51,8 @@ class Running:
     read: Callable[[Any], pl.DataFrame]
 
 
-# A session is too short for the second compiler, and its garbage too little for collectors side by side.
+# A session is too short for the second compiler, and its garbage too little for collectors side by
+# side.
 JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -74,8 +76,8 @@ def spark_session() -> Iterator[Any]:
         "spark.connect.grpc.binding.port": port,
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
         "spark.sql.session.timeZone": "UTC",
-        # More partitions than some keys have groups, and none of them put together. Each is a task, which takes a
-        # hundred times as long as its rows.
+        # More partitions than some keys have groups, and none of them put together. Each is a task,
+        # which takes a hundred times as long as its rows.
         "spark.sql.shuffle.partitions": 3,
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.driver.extraJavaOptions": JVM_OPTIONS,
@@ -123,7 +125,12 @@ def new_cluster(workers: int = 2) -> Any:
 
     # Each worker would look a hundred times a second at what it does.
     with dask.config.set({"distributed.worker.profile.enabled": False}):
-        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50)
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        )
 
 
 def on_spark(session: Any) -> Running:
@@ -152,7 +159,9 @@ def on_dask(name: str) -> Running:
     def read(result: Any) -> pl.DataFrame:
         computed = result.compute()
         expected = result._meta.dtypes.astype(str)
-        assert computed.dtypes.astype(str).equals(expected), f"announced {expected}, got {computed.dtypes}"
+        assert computed.dtypes.astype(str).equals(expected), (
+            f"announced {expected}, got {computed.dtypes}"
+        )
         return pl.from_pandas(computed)
 
     return Running(name, make, read)
@@ -166,7 +175,10 @@ def dask_cluster() -> Iterator[Any]:
 
 
 # With --dist=loadgroup, a group runs in one process: there is one JVM, and one cluster at a time.
-SPARK, CONNECT = (pytest.param(name, marks=pytest.mark.xdist_group("spark")) for name in ("spark", "spark-connect"))
+SPARK, CONNECT = (
+    pytest.param(name, marks=pytest.mark.xdist_group("spark"))
+    for name in ("spark", "spark-connect")
+)
 CLUSTER = pytest.param("dask-cluster", marks=pytest.mark.xdist_group("dask-cluster"))
 
 

@@ -1,6 +1,7 @@
 """Random calls against exact answers: hypothesis draws them, and makes one that fails small.
 
-`python dev.py fuzz --cases 100000 --seed 7` compares so many groups; tests/test_fuzz.py few, always the same.
+`python dev.py fuzz --cases 100000 --seed 7` compares so many groups; tests/test_fuzz.py few, always
+the same.
 """
 
 import argparse
@@ -39,7 +40,11 @@ INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt3
 FLOATS = [pl.Float32, pl.Float64, pl.Float64]
 # Truths: the dtype, the positive label, the negative one, and whether `positive=` has to say so.
 TRUTHS = [(pl.Boolean, True, False, False), (pl.Int8, 1, 0, False), (pl.Float32, 1.0, 0.0, False)]
-TRUTHS += [(pl.String, "yes", "no", True), (pl.Int64, 2, 1, True), (pl.Enum(["ham", "spam"]), "spam", "ham", True)]
+TRUTHS += [
+    (pl.String, "yes", "no", True),
+    (pl.Int64, 2, 1, True),
+    (pl.Enum(["ham", "spam"]), "spam", "ham", True),
+]
 KEYS = {
     pl.Int64: [0, 1, -1, 2**63 - 1, -(2**63), 7],
     pl.Int8: [0, 1, -128, 127],
@@ -54,28 +59,104 @@ KEYS = {
     pl.Decimal(10, 2): [Decimal("1.50"), Decimal("-2.25"), Decimal("0.00")],
 }
 TIE_BREAKS = {pl.Int64: [1, 2, 3], pl.String: ["a", "b", "c"], pl.Float64: [0.5, 1.5, -inf]}
-WEIGHTS = {pl.Int64: [[0, 1, 2, 3], [1, 10**6]], pl.UInt8: [[0, 1, 255]], pl.Float64: [[0.1, 0.7, 0.0], [1 / 3, 2.0]]}
-GAINS = {pl.Int64: [[0, 1, 2, 3], [0, 10**6, 1]], pl.Float64: [[0.0, 0.5, 1.0, 7.0], [0.1, 0.2, 1e6]]}
+WEIGHTS = {
+    pl.Int64: [[0, 1, 2, 3], [1, 10**6]],
+    pl.UInt8: [[0, 1, 255]],
+    pl.Float64: [[0.1, 0.7, 0.0], [1 / 3, 2.0]],
+}
+GAINS = {
+    pl.Int64: [[0, 1, 2, 3], [0, 10**6, 1]],
+    pl.Float64: [[0.0, 0.5, 1.0, 7.0], [0.1, 0.2, 1e6]],
+}
 RATES = [*rates.RATES, "f2", "f0.5", "f100000000000", "cost3", "cost0.7"]
 BEST = [f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None]
 BEST += ["max_f2", "max_f0.5", "min_cost1", "min_cost3", "min_cost0.3"]
-WHOLE = ["average_precision", "average_precision_lift", "interpolated_average_precision", "prevalence", "rows", "bpref"]
-WHOLE += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision", "positives", "dcg"]
-WHOLE += ["roc_auc", "roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "reciprocal_rank", "ndcg", "rbp0.5", "rbp0.95", "tied_rows"]
-WHOLE += ["chance_average_precision", "normalized_average_precision", "first_rank", "mean_rank", "equal_error_rate"]
+WHOLE = [
+    "average_precision",
+    "average_precision_lift",
+    "interpolated_average_precision",
+    "prevalence",
+    "rows",
+    "bpref",
+]
+WHOLE += [
+    "interpolated_average_precision_11",
+    "interpolated_average_precision_101",
+    "r_precision",
+    "positives",
+    "dcg",
+]
+WHOLE += [
+    "roc_auc",
+    "roc_auc@fpr=0.1",
+    "roc_auc@fpr=0.5",
+    "reciprocal_rank",
+    "ndcg",
+    "rbp0.5",
+    "rbp0.95",
+    "tied_rows",
+]
+WHOLE += [
+    "chance_average_precision",
+    "normalized_average_precision",
+    "first_rank",
+    "mean_rank",
+    "equal_error_rate",
+]
 WHOLE += ["threshold@equal_error_rate", *BEST, *(f"threshold@{name}" for name in BEST)]
 WHOLE = [name for name in WHOLE if is_metric(name)]
-GAINED = ["dcg", "ndcg", "dcg@1", "ndcg@3", "ndcg@20%", "captured_gain@1", "captured_gain@3", "captured_gain@20%"]
+GAINED = [
+    "dcg",
+    "ndcg",
+    "dcg@1",
+    "ndcg@3",
+    "ndcg@20%",
+    "captured_gain@1",
+    "captured_gain@3",
+    "captured_gain@20%",
+]
 RECALLS = ["0", "0.1", "0.3", "0.5", "0.8", "1", "0.333", "1e-3"]
-CUTOFFS = ["1", "3", "12", "33.3%", "100%", "threshold=1", "threshold=3", "recall=0", "recall=0.333", "recall=1"]
+CUTOFFS = [
+    "1",
+    "3",
+    "12",
+    "33.3%",
+    "100%",
+    "threshold=1",
+    "threshold=3",
+    "recall=0",
+    "recall=0.333",
+    "recall=1",
+]
 CUTOFFS += ["precision=0.5", "specificity=0.8", "npv=0.5", "fpr=0.3"]
 SPECIAL = [
-    f"{name}@{k}" for name in ("reciprocal_rank", "success", "judged", "average_precision") for k in ("3", "50%")
+    f"{name}@{k}"
+    for name in ("reciprocal_rank", "success", "judged", "average_precision")
+    for k in ("3", "50%")
 ]
-SPECIAL += ["average_precision@3/positives", "average_precision@3/hits", "recall@3/min", "net_benefit@threshold=0.2"]
-SPECIAL += ["standardized_net_benefit@threshold=0.2", "interpolated_precision@recall=0.333", "roc_auc@fpr=0.3"]
+SPECIAL += [
+    "average_precision@3/positives",
+    "average_precision@3/hits",
+    "recall@3/min",
+    "net_benefit@threshold=0.2",
+]
+SPECIAL += [
+    "standardized_net_benefit@threshold=0.2",
+    "interpolated_precision@recall=0.333",
+    "roc_auc@fpr=0.3",
+]
 TABLES = ("total_positives", "total_rows", "prevalence")
-WAYS = ["polars", "lazy", "streaming", "pandas", "numpy", "with_metrics", "expressions", "lazy expressions", "tally"]
+WAYS = [
+    "polars",
+    "lazy",
+    "streaming",
+    "pandas",
+    "numpy",
+    "with_metrics",
+    "expressions",
+    "lazy expressions",
+    "tally",
+]
 WAYS += ["partitioned", "dask"]
 IN_PARTS = ("partitioned", "dask")
 WEIGHTS_OF_GROUPS = {
@@ -85,7 +166,11 @@ WEIGHTS_OF_GROUPS = {
 }
 STATISTICS = ["std", "min", "max", "range", "median", "q25", "defined", *WEIGHTS_OF_GROUPS]
 RANDOM = settings(
-    deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=False, report_multiple_bugs=False
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+    report_multiple_bugs=False,
 )
 
 
@@ -122,11 +207,15 @@ def code(frame: pl.DataFrame) -> str:
 
 
 def coded(options: dict[str, Any]) -> str:
-    shown = {name: code(value) if isinstance(value, pl.DataFrame) else repr(value) for name, value in options.items()}
+    shown = {
+        name: code(value) if isinstance(value, pl.DataFrame) else repr(value)
+        for name, value in options.items()
+    }
     return "".join(f", {name}={value}" for name, value in shown.items())
 
 
-# Strategies ----------------------------------------------------------------------------------------------------------
+# Strategies
+# ----------------------------------------------------------------------------------------------------------
 
 
 class Draw:
@@ -153,9 +242,15 @@ class Draw:
             largest = 3.4028234663852886e38 if dtype == pl.Float32 else 1.7976931348623157e308
             least = 1e-45 if dtype == pl.Float32 else 5e-324
             far = [0.0, -0.0, inf, -inf, largest, -largest, least, 1.0]
-            return self.one([[0.0, 0.5, 0.7, 0.1, -0.5], [1.0, 0.5], far, [n / 8 for n in range(30)]])
+            return self.one(
+                [[0.0, 0.5, 0.7, 0.1, -0.5], [1.0, 0.5], far, [n / 8 for n in range(30)]]
+            )
         bits = int(str(dtype()).rpartition("Int")[2])
-        low, high = (0, 2**bits - 1) if str(dtype()).startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        low, high = (
+            (0, 2**bits - 1)
+            if str(dtype()).startswith("U")
+            else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        )
         return self.one([range(5), [low, low + 1, high, high - 1], range(high - 30, high)])
 
 
@@ -177,12 +272,16 @@ def calls(draw: Any, ways: list[str]) -> Call:
     for key in keys:
         dtype = of.one([dtype for dtype in KEYS if holds(way, dtype, key=True)])
         may_lack = way != "numpy" or dtype == pl.String
-        column(key, dtype, of.values(KEYS[dtype], height, (None,) if may_lack and of.is_so(30) else ()))
+        column(
+            key, dtype, of.values(KEYS[dtype], height, (None,) if may_lack and of.is_so(30) else ())
+        )
     if keys:
         options["by"] = keys
     dtype, yes, no, is_named = of.one([truth for truth in TRUTHS if holds(way, truth[0])])
     unjudged = has_options and way != "numpy" and of.is_so(25)
-    truths = of.values(of.one([[no, yes], [no, no, no, yes], [yes], [no]]), height, (None,) if unjudged else ())
+    truths = of.values(
+        of.one([[no, yes], [no, no, no, yes], [yes], [no]]), height, (None,) if unjudged else ()
+    )
     if is_named:
         truths[:1] = [yes] * min(1, height)  # a label that no row has is an error
         options["positive"] = yes
@@ -201,7 +300,9 @@ def calls(draw: Any, ways: list[str]) -> Call:
     if has_options:
         add_options(of, way, options, column, truths, height)
         if keys and of.is_so(20):
-            options["mean_over"] = [of.one([*keys, *(["system"] if isinstance(score, list) else [])])]
+            options["mean_over"] = [
+                of.one([*keys, *(["system"] if isinstance(score, list) else [])])
+            ]
             if of.is_so(50):
                 options["statistics"] = [of.one(STATISTICS), "mean"]
     call = Call(pl.DataFrame(list(columns.values())), [], score, options, way)
@@ -216,15 +317,25 @@ def holds(way: str, dtype: Any, *, key: bool = False) -> bool:
     if way == "numpy":
         return dtype in (*INTEGERS, *FLOATS, pl.Boolean, pl.String, pl.Datetime("us"))
     if way == "dask":  # whose partitions have categories of their own, and no missing flags
-        return not isinstance(dtype, pl.Enum) and dtype not in (pl.Categorical, pl.Boolean if key else pl.Categorical)
+        return not isinstance(dtype, pl.Enum) and dtype not in (
+            pl.Categorical,
+            pl.Boolean if key else pl.Categorical,
+        )
     return True
 
 
 def add_options(
-    of: Draw, way: str, options: dict[str, Any], column: Callable[..., None], truths: list[Any], height: int
+    of: Draw,
+    way: str,
+    options: dict[str, Any],
+    column: Callable[..., None],
+    truths: list[Any],
+    height: int,
 ) -> None:
     """Ties, tie-breaks, weights, gains, counts and directions."""
-    rules = [name for name, rule in TIES.items() if not (rule.by_row and way in (*IN_PARTS, "tally"))]
+    rules = [
+        name for name, rule in TIES.items() if not (rule.by_row and way in (*IN_PARTS, "tally"))
+    ]
     kind = of.one(["plain", "ties", "tie_break", "weight", "gain", "count"])
     if kind == "gain":
         dtype = of.one(GAINS)
@@ -254,7 +365,9 @@ def with_totals(of: Draw, call: Call) -> Call:
     frame, options = call.frame, call.options
     if frame.is_empty() or call.way in ("tally", "with_metrics") or "n" in frame.columns:
         return call
-    name = of.one(["total_rows"] if "gain" in options else ["total_positives", "total_rows", "prevalence"])
+    name = of.one(
+        ["total_rows"] if "gain" in options else ["total_positives", "total_rows", "prevalence"]
+    )
     # A large group in parts refuses prevalence=.
     if name == "prevalence" and ({"weight", "gain", "ties"} & {*options} or call.way in IN_PARTS):
         return call
@@ -263,13 +376,19 @@ def with_totals(of: Draw, call: Call) -> Call:
     for key in dict.fromkeys(keys):
         inside = [row for row, other in zip(rows, keys, strict=True) if other == key]
         counted = sum(row.mass for row in inside if row.truth or name == "total_rows")
-        totals[key] = of.one([0.5, 0.1, 0.9, 0.01]) if name == "prevalence" else counted + of.one([0, 1, 1000])
+        totals[key] = (
+            of.one([0.5, 0.1, 0.9, 0.01])
+            if name == "prevalence"
+            else counted + of.one([0, 1, 1000])
+        )
     is_float = name == "prevalence" or any(isinstance(total, Fraction) for total in totals.values())
     values = [float(totals[key]) if is_float else int(totals[key]) for key in keys]
     given = pl.Series("total", values, dtype=pl.Float64 if is_float else pl.Int64)
     if of.is_so(50):
         return Call(frame.with_columns(given), [], call.score, options | {name: "total"}, call.way)
-    known = frame.with_columns(given).select(*call.keys, "total").unique(maintain_order=True).reverse()
+    known = (
+        frame.with_columns(given).select(*call.keys, "total").unique(maintain_order=True).reverse()
+    )
     return Call(frame, [], call.score, options | {name: known}, call.way)
 
 
@@ -277,7 +396,8 @@ def fits(call: Call) -> bool:
     """Whether the way takes the call."""
     options, way = call.options, call.way
     if way == "with_metrics":
-        # A row that counts nothing stands there, too, and a group of such rows is not in the result.
+        # A row that counts nothing stands there, too, and a group of such rows is not in the
+        # result.
         has_nothing = "count" in options and 0 in call.frame["n"]
         return isinstance(call.score, str) and "mean_over" not in options and not has_nothing
     if way == "tally":
@@ -300,9 +420,16 @@ def takes(call: Call, name: str) -> bool:
     is_float = "prevalence" in options or call.frame.schema.get("w") == pl.Float64
     if is_float and re.search("@(recall|precision|specificity|npv|fpr)=|precision_1", name):
         return False  # a limit that a sum of floats reaches but for its last bits
-    if name.startswith("threshold@") and not {*options.get("statistics", [])} <= {"mean", "min", "max", "defined"}:
+    if name.startswith("threshold@") and not {*options.get("statistics", [])} <= {
+        "mean",
+        "min",
+        "max",
+        "defined",
+    }:
         return False
-    is_refused = ties not in plan.aggregates or (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks))
+    is_refused = ties not in plan.aggregates or (
+        weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks)
+    )
     return not is_refused and ("gain" not in options or name in GAINED or not TIES[ties].bounds)
 
 
@@ -313,27 +440,58 @@ def every_metric(options: dict[str, Any]) -> Call:
         share = {0: 0, 1: 1}.get(group, 0.4)
         for _ in range(1 + group // 2):
             scores = [None] if group == 2 else [None, 0.5, 1.0, 1.5, 2.0, 2.5]
-            row = {"q": group, "y": draw.random() < share, "s": draw.choice(scores), "d": draw.randrange(3)}
-            row |= {"w": draw.choice([0, 1, 2, 3]), "n": draw.randint(1, 3), "g": draw.choice([0, 0, 1, 3])}
+            row = {
+                "q": group,
+                "y": draw.random() < share,
+                "s": draw.choice(scores),
+                "d": draw.randrange(3),
+            }
+            row |= {
+                "w": draw.choice([0, 1, 2, 3]),
+                "n": draw.randint(1, 3),
+                "g": draw.choice([0, 0, 1, 3]),
+            }
             rows.append(row | {"total": 0.3 if "prevalence" in options else 12 + group})
-    frame = pl.DataFrame(rows, schema_overrides={"w": pl.Float64} if options.get("weight") == "f" else {})
+    frame = pl.DataFrame(
+        rows, schema_overrides={"w": pl.Float64} if options.get("weight") == "f" else {}
+    )
     if "unjudged" in options:
         frame = frame.with_columns(y=pl.when(pl.int_range(pl.len()) % 4 > 0).then("y"))
-    options = {"by": ["q"], "unscored": "unretrieved"} | options | ({"weight": "w"} if "weight" in options else {})
-    frame = frame.select("q", "y", "s", *(value for value in options.values() if str(value) in frame.columns))
+    options = (
+        {"by": ["q"], "unscored": "unretrieved"}
+        | options
+        | ({"weight": "w"} if "weight" in options else {})
+    )
+    frame = frame.select(
+        "q", "y", "s", *(value for value in options.values() if str(value) in frame.columns)
+    )
     names = [f"{rate}@{cutoff}" for rate in RATES for cutoff in CUTOFFS]
     names += [f"threshold@{cutoff}" for cutoff in CUTOFFS if not cutoff.startswith("threshold=")]
     call = Call(frame, [], "s", options, "polars")
     names = list(dict.fromkeys([*WHOLE, *GAINED, *SPECIAL, *names]))
-    return Call(frame, [name for name in names if is_metric(name) and takes(call, name)], "s", options, "polars")
+    return Call(
+        frame,
+        [name for name in names if is_metric(name) and takes(call, name)],
+        "s",
+        options,
+        "polars",
+    )
 
 
 def a_cutoff(of: Draw, call: Call) -> str:
     rank, recall = of.one([1, 2, 3, 5, 10, 100, "1%", "10%", "33.3%", "100%"]), of.one(RECALLS)
-    limit = of.one([f"{rate}={of.one(RECALLS[1:])}" for rate in ("precision", "specificity", "npv", "fpr")])
-    scores = [value for value in call.frame[call.systems[0]].to_list() if value is not None and value == value]
+    limit = of.one(
+        [f"{rate}={of.one(RECALLS[1:])}" for rate in ("precision", "specificity", "npv", "fpr")]
+    )
+    scores = [
+        value
+        for value in call.frame[call.systems[0]].to_list()
+        if value is not None and value == value
+    ]
     threshold = of.one([0.5, 0, -inf, 1e300, *scores[:5]])
-    ranked = of.one(["reciprocal_rank", "success", "dcg", "ndcg", "judged", "threshold", "average_precision"])
+    ranked = of.one(
+        ["reciprocal_rank", "success", "dcg", "ndcg", "judged", "threshold", "average_precision"]
+    )
     return of.one(
         [
             f"{of.one(RATES)}@{rank}",
@@ -350,7 +508,8 @@ def a_cutoff(of: Draw, call: Call) -> str:
     )
 
 
-# What the oracle says ------------------------------------------------------------------------------------------------
+# What the oracle says
+# ------------------------------------------------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
@@ -359,7 +518,9 @@ def plain(value: Any) -> Any:
 
 
 def keys_of(call: Call) -> list[tuple[Any, ...]]:
-    return [tuple(map(plain, key)) for key in call.frame.select(call.keys).rows()] or [()] * call.frame.height
+    return [tuple(map(plain, key)) for key in call.frame.select(call.keys).rows()] or [
+        ()
+    ] * call.frame.height
 
 
 def present(values: pl.Series) -> list[Any]:
@@ -392,14 +553,24 @@ def known_of(call: Call, name: str) -> dict[tuple[Any, ...], Any]:
     if isinstance(given, str):
         return dict(zip(keys_of(call), call.frame[given].to_list(), strict=True))
     keys = given.select(call.keys).rows() if call.keys else [()]
-    return {tuple(map(plain, key)): total for key, total in zip(keys, given["total"].to_list(), strict=True)}
+    return {
+        tuple(map(plain, key)): total
+        for key, total in zip(keys, given["total"].to_list(), strict=True)
+    }
 
 
 def at_prevalence(rows: list[Row], share: float, options: dict[str, Any]) -> list[Row]:
     """The rows with the weights, as floats, that give the positives this share."""
-    drop = [name for name, by in (("truth", "unjudged"), ("score", "unscored")) if options.get(by) == "drop"]
+    drop = [
+        name
+        for name, by in (("truth", "unjudged"), ("score", "unscored"))
+        if options.get(by) == "drop"
+    ]
     counted = [row for row in rows if not any(getattr(row, name) is None for name in drop)]
-    total, positives = sum(row.count for row in counted), sum(row.count for row in counted if row.truth)
+    total, positives = (
+        sum(row.count for row in counted),
+        sum(row.count for row in counted if row.truth),
+    )
     if positives in (0, total):
         return [row._replace(weight=0) for row in rows]
     weights = share * total / positives, (1 - share) * total / (total - positives)
@@ -409,15 +580,24 @@ def at_prevalence(rows: list[Row], share: float, options: dict[str, Any]) -> lis
 def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
     """The groups of the call by their keys, `system` last."""
     groups, options = {}, call.options
-    lacks = [None in scores for scores in zip(*(present(call.frame[name]) for name in call.systems), strict=True)]
+    lacks = [
+        None in scores
+        for scores in zip(*(present(call.frame[name]) for name in call.systems), strict=True)
+    ]
     known = {name: known_of(call, name) for name in TABLES if name in options}
     for system in call.systems:
         is_narrow = call.frame.schema[system] == pl.Float32
         ascending = options.get("ascending", False)
 
-        def reaches(score: Any, text: str, is_narrow: bool = is_narrow, ascending: bool = ascending) -> bool:
-            threshold: Any = float(text) if isinstance(score, float) or "inf" in text else Fraction(text)
-            with np.errstate(over="ignore"):  # a threshold is rounded as a score is, unless that makes infinity of it
+        def reaches(
+            score: Any, text: str, is_narrow: bool = is_narrow, ascending: bool = ascending
+        ) -> bool:
+            threshold: Any = (
+                float(text) if isinstance(score, float) or "inf" in text else Fraction(text)
+            )
+            with np.errstate(
+                over="ignore"
+            ):  # a threshold is rounded as a score is, unless that makes infinity of it
                 near = float(np.float32(threshold)) if is_narrow else threshold
             threshold = near if not is_narrow or isfinite(near) else threshold
             return score <= threshold if ascending else score >= threshold
@@ -432,19 +612,27 @@ def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
             if "prevalence" in totals:
                 rows = at_prevalence(rows, totals.pop("prevalence"), options)
             totals = {name.removeprefix("total_"): total for name, total in totals.items()}
-            groups[(*key, system) if isinstance(call.score, list) else key] = Group(rows, reaches, options, totals)
+            groups[(*key, system) if isinstance(call.score, list) else key] = Group(
+                rows, reaches, options, totals
+            )
     return groups
 
 
 COUNTS = (*rates.COUNTS, "rows", "positives", "tied_rows")
 
 
-def exact_answers(call: Call, groups: dict[tuple[Any, ...], Group]) -> dict[tuple[Any, ...], dict[str, Any]]:
+def exact_answers(
+    call: Call, groups: dict[tuple[Any, ...], Group]
+) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The value of each name of the result, by its keys."""
     exact = {key: {name: group.value(name) for name in call.names} for key, group in groups.items()}
     for values in exact.values():
         for name, value in values.items():
-            if value is None and not name.startswith("threshold@") and name.partition("@")[0] not in COUNTS:
+            if (
+                value is None
+                and not name.startswith("threshold@")
+                and name.partition("@")[0] not in COUNTS
+            ):
                 values[name] = call.options.get("undefined")
     if "mean_over" not in call.options:
         return exact
@@ -474,7 +662,11 @@ def statistic_of(statistic: str, defined: list[tuple[Group, Any]]) -> Any:
     if not numbers or (statistic == "std" and len(numbers) < 2):
         return None
     if not all(map(isfinite, numbers)):
-        return sum(map(float, numbers)) if statistic == "mean" else {"min": min, "max": max}[statistic](numbers)
+        return (
+            sum(map(float, numbers))
+            if statistic == "mean"
+            else {"min": min, "max": max}[statistic](numbers)
+        )
     numbers = [Fraction(number) for number in numbers]
     mean = sum(numbers) / len(numbers)
     if statistic == "mean":
@@ -483,17 +675,24 @@ def statistic_of(statistic: str, defined: list[tuple[Group, Any]]) -> Any:
         return numbers[-1] - numbers[0]
     if weight := WEIGHTS_OF_GROUPS.get(statistic):
         total = Fraction(sum(weight(group) for group, _ in defined))
-        return sum(Fraction(value) * weight(group) for group, value in defined) / total if total else None
+        return (
+            sum(Fraction(value) * weight(group) for group, value in defined) / total
+            if total
+            else None
+        )
     if statistic == "std":
         return sqrt(sum((number - mean) ** 2 for number in numbers) / (len(numbers) - 1))
     place = (
-        Fraction({"min": "0", "median": "50", "max": "100"}.get(statistic, statistic[1:])) / 100 * (len(numbers) - 1)
+        Fraction({"min": "0", "median": "50", "max": "100"}.get(statistic, statistic[1:]))
+        / 100
+        * (len(numbers) - 1)
     )
     low, high = numbers[int(place)], numbers[min(int(place) + 1, len(numbers) - 1)]
     return low + (high - low) * (place - int(place))
 
 
-# What the library says -----------------------------------------------------------------------------------------------
+# What the library says
+# -----------------------------------------------------------------------------------------------
 
 
 def result_of(call: Call) -> pl.DataFrame:
@@ -519,7 +718,10 @@ def result_of(call: Call) -> pl.DataFrame:
         result = frame.pr.with_metrics(*arguments, prefix="its ", **options)
         return result.select(*call.keys, pl.col("^its .*$").name.replace("its ", "")).unique()
     if "expressions" in call.way:
-        metrics = [pl.col("s").pr.metric(name, "y", positive=options.get("positive")) for name in call.names]
+        metrics = [
+            pl.col("s").pr.metric(name, "y", positive=options.get("positive"))
+            for name in call.names
+        ]
         given: Any = frame.lazy() if "lazy" in call.way else frame
         found = given.group_by(call.keys).agg(metrics) if call.keys else given.select(metrics)
         return found.lazy().collect()
@@ -557,10 +759,19 @@ def check(call: Call) -> int:
         for name, value in exact[key].items():
             group = groups.get(key) if "mean_over" not in call.options else None
             got, value = (None if number != number else number for number in (row[name], value))
-            if group is None and "threshold@" in name and None not in (got, value) and isfinite(value):
-                assert abs(got - float(value)) <= 1e-11 * largest_score(call), f"{name} of {key} is {got!r}"
+            if (
+                group is None
+                and "threshold@" in name
+                and None not in (got, value)
+                and isfinite(value)
+            ):
+                assert abs(got - float(value)) <= 1e-11 * largest_score(call), (
+                    f"{name} of {key} is {got!r}"
+                )
                 continue
-            assert is_equal(name, got, value, group), f"{name} of {key} is {got!r}, not {shown(value)}"
+            assert is_equal(name, got, value, group), (
+                f"{name} of {key} is {got!r}, not {shown(value)}"
+            )
     return len(groups)
 
 
@@ -609,10 +820,13 @@ def is_as_good(group: Group, name: str, threshold: Any) -> bool:
     curve = [(None, 0, 0), *group.curve]
     values = {score: group.figure(matched[2], tp, k) for score, k, tp in curve}
     numbers = {score: sign * value for score, value in values.items() if value is not None}
-    return threshold in numbers and numbers[threshold] >= max(numbers.values()) - Fraction(1, 10**12)
+    return threshold in numbers and numbers[threshold] >= max(numbers.values()) - Fraction(
+        1, 10**12
+    )
 
 
-# Thresholds of groups, keys of pandas, and comparisons of groups without an error ------------------------------------
+# Thresholds of groups, keys of pandas, and comparisons of groups without an error
+# ------------------------------------
 
 
 @st.composite
@@ -623,9 +837,13 @@ def threshold_calls(draw: Any) -> tuple[Call, pl.DataFrame, bool]:
     options = {name: option for name, option in call.options.items() if name in THRESHOLD_OPTIONS}
     of = Draw(draw)
     scores: dict[Any, list[Any]] = {}
-    for key, score in zip(call.frame.select(call.keys).rows(), present(call.frame[call.score]), strict=True):
+    for key, score in zip(
+        call.frame.select(call.keys).rows(), present(call.frame[call.score]), strict=True
+    ):
         scores.setdefault(key, [None]).append(score)
-    cuts = pl.Series("cut", [of.one(own) for own in scores.values()], dtype=call.frame.schema[call.score])
+    cuts = pl.Series(
+        "cut", [of.one(own) for own in scores.values()], dtype=call.frame.schema[call.score]
+    )
     table = call.frame.select(call.keys).unique(maintain_order=True).with_columns(cuts)
     return (
         Call(call.frame, ["tp", "k", "precision", "recall", "f1"], call.score, options, call.way),
@@ -640,7 +858,9 @@ THRESHOLD_OPTIONS = ("by", "positive", "weight", "count", "unscored", "unjudged"
 def check_thresholds(drawn: tuple[Call, pl.DataFrame, bool]) -> int:
     call, table, is_column = drawn
     frame: Any = (
-        call.frame.join(table, on=call.keys, nulls_equal=True, maintain_order="left") if is_column else call.frame
+        call.frame.join(table, on=call.keys, nulls_equal=True, maintain_order="left")
+        if is_column
+        else call.frame
     )
     groups = groups_of(call)
     given: Any = "cut" if is_column else table
@@ -660,7 +880,9 @@ def check_thresholds(drawn: tuple[Call, pl.DataFrame, bool]) -> int:
             point = (score, k, tp) if (score <= cut if is_ascending else score >= cut) else point
         for name in call.names:
             exact = None if cut is None else group.figure(name, point[2], point[1])
-            assert is_equal(name, rows[key][name], exact, group), f"{name} of {key} at {cut} is {rows[key][name]!r}"
+            assert is_equal(name, rows[key][name], exact, group), (
+                f"{name} of {key} at {cut} is {rows[key][name]!r}"
+            )
     return len(groups)
 
 
@@ -671,7 +893,9 @@ def keyed_frames(draw: Any) -> tuple[str, pd.DataFrame]:
     name, height = of.one(PANDAS_KEYS), of.one([2, 5, 9])
     places = of.values(range(len(PANDAS_KEYS[name])), height)
     keys = PANDAS_KEYS[name].iloc[places].reset_index(drop=True)
-    frame = pd.DataFrame({"g": keys, "y": of.values([0, 1], height), "s": of.values(range(4), height)})
+    frame = pd.DataFrame(
+        {"g": keys, "y": of.values([0, 1], height), "s": of.values(range(4), height)}
+    )
     return name, frame.set_axis(of.values(range(3), height), axis=0)
 
 
@@ -686,14 +910,20 @@ def check_keys(drawn: tuple[str, pd.DataFrame]) -> int:
         *(["arrow timestamp", "arrow dictionary"] if pd.__version__ < "3" else []),
     )
     if not name.startswith(unhashable):  # pandas cannot group by them.
-        grouped = frame.groupby("g", dropna=False, observed=True, sort=False).agg(n=("y", "size"), p=("y", "sum"))
+        grouped = frame.groupby("g", dropna=False, observed=True, sort=False).agg(
+            n=("y", "size"), p=("y", "sum")
+        )
         assert len(frame.merge(result, on="g")) == len(frame)
-        assert sorted(result[["rows", "positives"]].values.tolist()) == sorted(grouped.values.tolist())
+        assert sorted(result[["rows", "positives"]].values.tolist()) == sorted(
+            grouped.values.tolist()
+        )
     assert frame.pr.curve("y", "s", by="g")["g"].dtype == frame["g"].dtype
     assert frame.pr.with_metrics("rows", "y", "s", by="g")["g"].equals(frame["g"])
     # Totals under the keys of a result are found again, whatever these are.
     totals = result.rename(columns={"rows": "n"})[["g", "n"]]
-    pd.testing.assert_frame_equal(frame.pr.evaluate(["rows", "positives"], "y", "s", by="g", total_rows=totals), result)
+    pd.testing.assert_frame_equal(
+        frame.pr.evaluate(["rows", "positives"], "y", "s", by="g", total_rows=totals), result
+    )
     return len(result)
 
 
@@ -703,11 +933,18 @@ def separated_groups(draw: Any) -> tuple[pl.DataFrame, str]:
     of = Draw(draw)
     positives, negatives, height = of.one([2, 3, 8]), of.one([2, 3, 8]), of.one([6, 20])
     is_best = of.is_so(50)
-    truths = [True] * positives + [False] * negatives + [True, True, False, False] + of.values([True, False], height)
+    truths = (
+        [True] * positives
+        + [False] * negatives
+        + [True, True, False, False]
+        + of.values([True, False], height)
+    )
     scores = [9 if is_best else 1] * positives + [5] * negatives + of.values(range(10), 4 + height)
     groups = ["a"] * (positives + negatives) + ["b"] * (4 + height)
     frame = pl.DataFrame({"g": groups, "y": truths, "s": scores})
-    return frame, of.one(["roc_auc", "average_precision", "recall@threshold=5", "precision@threshold=5"])
+    return frame, of.one(
+        ["roc_auc", "average_precision", "recall@threshold=5", "precision@threshold=5"]
+    )
 
 
 def check_comparison(drawn: tuple[pl.DataFrame, str]) -> int:
@@ -721,7 +958,8 @@ def check_comparison(drawn: tuple[pl.DataFrame, str]) -> int:
     return 1
 
 
-# Running -------------------------------------------------------------------------------------------------------------
+# Running
+# -------------------------------------------------------------------------------------------------------------
 
 SUBJECTS: dict[str, tuple[Callable[[], st.SearchStrategy[Any]], Callable[[Any], int], int]] = {
     **{way: (partial(calls, [way]), check, 8) for way in WAYS},
@@ -752,8 +990,12 @@ def compare_cases(subject: str, cases: int, start: int) -> int:
 
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", fp.DataWarning)  # random rows look like mistakes now and then
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            warnings.simplefilter(
+                "ignore", fp.DataWarning
+            )  # random rows look like mistakes now and then
+            warnings.filterwarnings(
+                "ignore", "PySpark does not yet fully support pandas", FutureWarning
+            )
             compare()
         assert done > before, f"no case of {subject} in {start}"
     return done
@@ -776,13 +1018,18 @@ def main() -> None:
     parser.add_argument("--subjects", nargs="+", choices=SUBJECTS, default=[*SUBJECTS])
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args()
-    print(f"seed {options.seed}, {options.cases:,} cases of {', '.join(options.subjects)}", flush=True)
+    print(
+        f"seed {options.seed}, {options.cases:,} cases of {', '.join(options.subjects)}", flush=True
+    )
     shares = {subject: SUBJECTS[subject][2] for subject in options.subjects}
     tasks = []
     for subject, share in shares.items():
         wanted = -(-options.cases * share // sum(shares.values()))
         chunks = -(-wanted // 2000)
-        tasks += [(subject, -(-wanted // chunks), (options.seed * 1000 + chunk) * 10**5) for chunk in range(chunks)]
+        tasks += [
+            (subject, -(-wanted // chunks), (options.seed * 1000 + chunk) * 10**5)
+            for chunk in range(chunks)
+        ]
     tasks.sort(key=lambda task: task[2])
     begun, done = time.monotonic(), 0
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
@@ -791,7 +1038,11 @@ def main() -> None:
                 pool.shutdown(cancel_futures=True)
                 sys.exit(f"{subject}: {wrong}")
             done += cases
-            print(f"{done:,} cases, {done / (time.monotonic() - begun):.0f} a second", file=sys.stderr, flush=True)
+            print(
+                f"{done:,} cases, {done / (time.monotonic() - begun):.0f} a second",
+                file=sys.stderr,
+                flush=True,
+            )
     print(f"{done:,} cases, no difference, {time.monotonic() - begun:.0f} s")
 
 

@@ -36,8 +36,15 @@ def _nullable(data: pl.DataFrame) -> pd.DataFrame:
 
 KINDS = [
     Kind("polars", pl.DataFrame, lambda data: data, lambda result: result),
-    Kind("lazy", pl.LazyFrame, pl.DataFrame.lazy, lambda result: result.collect(engine="in-memory")),
-    Kind("streaming", pl.LazyFrame, pl.DataFrame.lazy, lambda result: result.collect(engine="streaming")),
+    Kind(
+        "lazy", pl.LazyFrame, pl.DataFrame.lazy, lambda result: result.collect(engine="in-memory")
+    ),
+    Kind(
+        "streaming",
+        pl.LazyFrame,
+        pl.DataFrame.lazy,
+        lambda result: result.collect(engine="streaming"),
+    ),
     Kind("pandas-numpy", pd.DataFrame, pl.DataFrame.to_pandas, pl.from_pandas),
     Kind("pandas-nullable", pd.DataFrame, _nullable, pl.from_pandas),
     Kind(

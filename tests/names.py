@@ -19,15 +19,42 @@ TOTALS = ["rows", "positives", "prevalence", "tied_rows"]
 AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
 AT_K = [f"recall@{cut}/min" for cut in ("1", "3", "10", "20%")]
-AT_K += [f"average_precision@{k}{divisor}" for k in (1, 3, 10) for divisor in ("", "/positives", "/hits")]
+AT_K += [
+    f"average_precision@{k}{divisor}" for k in (1, 3, 10) for divisor in ("", "/positives", "/hits")
+]
 BEST = [f"{head}max_f{beta}" for beta in ("1", "0.5", "2") for head in ("", "threshold@")]
-AT_RECALL = [f"{head}@recall={r}" for head in ("threshold", "interpolated_precision") for r in ("0", "0.3", "0.8", "1")]
+AT_RECALL = [
+    f"{head}@recall={r}"
+    for head in ("threshold", "interpolated_precision")
+    for r in ("0", "0.3", "0.8", "1")
+]
 AT_CUT = [f"{figure}@{cut}" for figure in (*FIGURES, "f0.5", "f2", "cost3") for cut in CUTS]
 
-AT_LIMIT = [f"threshold@{limit}" for limit in ("precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3")]
-AT_LIMIT += ["threshold@specificity=0.7", "threshold@specificity=1", "threshold@npv=0.8", "threshold@npv=1"]
-RANKS = [f"{head}{at}" for head in ("reciprocal_rank", "dcg", "ndcg") for at in ("", "@1", "@3", "@10", "@20%")]
-RANKS += ["success@1", "success@3", "success@10", "success@20%", "judged@1", "judged@3", "judged@10", "judged@20%"]
+AT_LIMIT = [
+    f"threshold@{limit}"
+    for limit in ("precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3")
+]
+AT_LIMIT += [
+    "threshold@specificity=0.7",
+    "threshold@specificity=1",
+    "threshold@npv=0.8",
+    "threshold@npv=1",
+]
+RANKS = [
+    f"{head}{at}"
+    for head in ("reciprocal_rank", "dcg", "ndcg")
+    for at in ("", "@1", "@3", "@10", "@20%")
+]
+RANKS += [
+    "success@1",
+    "success@3",
+    "success@10",
+    "success@20%",
+    "judged@1",
+    "judged@3",
+    "judged@10",
+    "judged@20%",
+]
 RANKS += ["bpref", "rbp0.5", "rbp0.8", "rbp0.95"]
 RANKS += [f"captured_gain@{k}" for k in ("1", "3", "10", "20%")]
 RANKS += ["first_rank", "mean_rank", *(f"threshold@{k}" for k in ("1", "3", "10", "20%", "100%"))]
@@ -41,10 +68,30 @@ ROC = [
 ]
 CHANCE = ["chance_average_precision", "normalized_average_precision", "average_precision@20%"]
 BEST_RATES = [f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None]
-BEST += [f"{at}{head}" for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3") for at in ("", "threshold@")]
-BENEFITS = [f"{at}net_benefit@threshold={t}" for at in ("", "standardized_") for t in ("0", "0.2", "0.5", "0.999")]
+BEST += [
+    f"{at}{head}"
+    for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3")
+    for at in ("", "threshold@")
+]
+BENEFITS = [
+    f"{at}net_benefit@threshold={t}"
+    for at in ("", "standardized_")
+    for t in ("0", "0.2", "0.5", "0.999")
+]
 
-NAMES = [*TOTALS, *AREAS, *ROC, *RANKS, *CHANCE, *AT_K, *BEST, *AT_RECALL, *AT_LIMIT, *BENEFITS, *AT_CUT]
+NAMES = [
+    *TOTALS,
+    *AREAS,
+    *ROC,
+    *RANKS,
+    *CHANCE,
+    *AT_K,
+    *BEST,
+    *AT_RECALL,
+    *AT_LIMIT,
+    *BENEFITS,
+    *AT_CUT,
+]
 
 GOOD = pl.DataFrame(
     {
@@ -86,10 +133,15 @@ CALLS = [
     ("report", {"threshold": 0.5, "wide": True}),
     ("intervals", {"metrics": "average_precision"}),
 ]
-CALL_IDS = [f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" for name, given in CALLS]
+CALL_IDS = [
+    f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})"
+    for name, given in CALLS
+]
 # As parameters: `make check` has one call of each function.
 CALL_CASES = [
-    pytest.param(*case, id=CALL_IDS[place], marks=[pytest.mark.slow] * (case[0] in dict(CALLS[:place])))
+    pytest.param(
+        *case, id=CALL_IDS[place], marks=[pytest.mark.slow] * (case[0] in dict(CALLS[:place]))
+    )
     for place, case in enumerate(CALLS)
 ]
 

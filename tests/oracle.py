@@ -24,14 +24,21 @@ def points(truth, score):
     """The curve: (threshold, k, tp) for every distinct score, descending. A block of ties is taken whole."""
     rows = list(zip(map(bool, truth), score, strict=True))
     thresholds = sorted(set(score), reverse=True)
-    return [(t, sum(s >= t for _, s in rows), sum(y for y, s in rows if s >= t)) for t in thresholds]
+    return [
+        (t, sum(s >= t for _, s in rows), sum(y for y, s in rows if s >= t)) for t in thresholds
+    ]
 
 
 def figure(name, tp, k, positives, rows):
     """A figure of the confusion table, by its textbook definition; None where a denominator is 0."""
     fp, fn, tn = k - tp, positives - tp, rows - positives - (k - tp)
     counts = {"k": k, "tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    shares = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "specificity": (tn, tn + fp), "npv": (tn, tn + fn)}
+    shares = {
+        "precision": (tp, tp + fp),
+        "recall": (tp, tp + fn),
+        "specificity": (tn, tn + fp),
+        "npv": (tn, tn + fn),
+    }
     shares |= {"fpr": (fp, fp + tn), "fnr": (fn, fn + tp), "fdr": (fp, fp + tp)}
     shares |= {"accuracy": (tp + tn, rows), "prevalence": (positives, rows)}
     sums = {"informedness": ("recall", "specificity"), "markedness": ("precision", "npv")}
@@ -55,7 +62,11 @@ def figure(name, tp, k, positives, rows):
         return over(Fraction(tp + tn) / rows - chance, 1 - chance)
     if name == "mcc":
         margins, covariance = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), tp * tn - fp * fn
-        return None if margins == 0 else sqrt(Fraction(covariance**2) / margins) * (1 if covariance > 0 else -1)
+        return (
+            None
+            if margins == 0
+            else sqrt(Fraction(covariance**2) / margins) * (1 if covariance > 0 else -1)
+        )
     b2 = Fraction(name.removeprefix("f")) ** 2
     return over((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
 
@@ -81,12 +92,21 @@ class Row(NamedTuple):
 class Group:
     """The rows of a group that count, as blocks in rank order, each taken whole.
 
-    Of `blocks`: (rows above it, its rows, its positives, its gain, how many are judged); of `curve`: (score, k, tp).
+    Of `blocks`: (rows above it, its rows, its positives, its gain, how many are judged); of
+    `curve`: (score, k, tp).
     """
 
     def __init__(self, rows, reaches, policies, known):
-        drop = [name for name, by in (("truth", "unjudged"), ("score", "unscored")) if policies.get(by) == "drop"]
-        rows = [row for row in rows if row.mass > 0 and not any(getattr(row, name) is None for name in drop)]
+        drop = [
+            name
+            for name, by in (("truth", "unjudged"), ("score", "unscored"))
+            if policies.get(by) == "drop"
+        ]
+        rows = [
+            row
+            for row in rows
+            if row.mass > 0 and not any(getattr(row, name) is None for name in drop)
+        ]
         self.reaches, self.apart = reaches, policies.get("ties", "threshold")
         found = sum(row.mass for row in rows if row.truth)
         self.positives = known_total(found, known.get("positives"))
@@ -103,7 +123,10 @@ class Group:
             number = sum(row.count for row in tied)
             self.tied_rows += number if number > 1 else 0
             for block in self.split(tied, policies.get("tie_break_descending", True)):
-                size, hits = sum(row.mass for row in block), sum(row.mass for row in block if row.truth)
+                size, hits = (
+                    sum(row.mass for row in block),
+                    sum(row.mass for row in block if row.truth),
+                )
                 judged = sum(row.count for row in block if row.truth is not None)
                 gain = sum(worth(row) * row.count for row in block)
                 self.blocks.append((k, size, hits, gain, judged))
@@ -115,8 +138,13 @@ class Group:
     def split(self, tied, descending):
         """Rows of equal score: together, or as far as a tie_break, the order of rows or of truths tells them apart."""
         if self.apart in ("threshold", "expected"):
-            places = [*sorted({row.tie for row in tied if row.tie is not None}, reverse=descending), None]
-            return [block for place in places if (block := [row for row in tied if row.tie == place])]
+            places = [
+                *sorted({row.tie for row in tied if row.tie is not None}, reverse=descending),
+                None,
+            ]
+            return [
+                block for place in places if (block := [row for row in tied if row.tie == place])
+            ]
         tied = [row._replace(count=1) for row in tied for _ in range(row.count)]
         late = {"order": (), "optimistic": (False, None), "pessimistic": (True,)}[self.apart]
         if self.apart != "order" and any(row.gain is not None for row in tied):
@@ -140,7 +168,9 @@ class Group:
         """The same of the first rows, over all orders: of each place the chance of a hit times its mean precision."""
         k = tp = total = 0
         for size, hits in blocks:
-            both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0  # a place and one above it
+            both = (
+                Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0
+            )  # a place and one above it
             share, places = Fraction(hits, size) if size else 0, min(size, rank - k)
             if places > SHORT:  # too many to add as fractions
                 ranks_above = harmonic(k, places)
@@ -179,7 +209,11 @@ class Group:
         if head == "captured_gain":
             return self.captured(rank)
         if head in ("first_rank", "mean_rank"):
-            return (first_rank if head == "first_rank" else mean_rank)(self) if self.positives else None
+            return (
+                (first_rank if head == "first_rank" else mean_rank)(self)
+                if self.positives
+                else None
+            )
         if head == "threshold" and rank:
             return next((score for score, k, _ in reversed(self.curve) if k <= rank), None)
         if "net_benefit" in head:
@@ -223,26 +257,45 @@ class Group:
         if name == "r_precision":
             return Fraction(sum(hits for _, hits in self.first(self.positives))) / self.positives
         if "max_f" in name:
-            f = [(self.figure(name.rpartition("max_")[2], tp, k), score) for score, k, tp in self.curve]
+            f = [
+                (self.figure(name.rpartition("max_")[2], tp, k), score)
+                for score, k, tp in self.curve
+            ]
             best = max((value for value, _ in f), default=0)
-            return next((score for value, score in f if float(value) == float(best)), None) if cut else best
+            return (
+                next((score for value, score in f if float(value) == float(best)), None)
+                if cut
+                else best
+            )
         if head == "interpolated_average_precision":
             steps = zip(blocks, self.curve, strict=True)
-            return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(self.positives)
+            return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(
+                self.positives
+            )
         if head.startswith("interpolated_average_precision"):
             last = int(head.rpartition("_")[2]) - 1
-            return sum(self.best(Fraction(self.positives * i) / last) for i in range(last + 1)) / Fraction(last + 1)
+            return sum(
+                self.best(Fraction(self.positives * i) / last) for i in range(last + 1)
+            ) / Fraction(last + 1)
         least = Fraction(cut.removeprefix("recall=")) * self.positives
         at = next(((score, k, tp) for score, k, tp in self.curve if tp >= least), None)
         if at is None or head == "threshold":
             return at and at[0]
-        return self.best(least) if head == "interpolated_precision" else self.figure(head, at[2], at[1])
+        return (
+            self.best(least)
+            if head == "interpolated_precision"
+            else self.figure(head, at[2], at[1])
+        )
 
     def of_any_group(self, head, rank):
         """Figures that need no positives."""
         if head == "dcg":
             return dcg(self, rank or inf)
-        return judged(self, rank) if head == "judged" else rank_biased_precision(self, Fraction(head[3:]))
+        return (
+            judged(self, rank)
+            if head == "judged"
+            else rank_biased_precision(self, Fraction(head[3:]))
+        )
 
     def of_ranks(self, head, rank, cut):
         """Figures of the places of hits."""
@@ -279,7 +332,10 @@ class Group:
         Values are compared as Float64, each of them the exact value correctly rounded.
         """
         if name.startswith("max_"):
-            rate, both = name.removeprefix("max_"), min(self.positives, self.rows - self.positives) > 0
+            rate, both = (
+                name.removeprefix("max_"),
+                min(self.positives, self.rows - self.positives) > 0,
+            )
             if self.rows == 0 or not (both or rate in ("accuracy", "precision", "lift")):
                 return None
             if rate == "lift" and at:
@@ -289,7 +345,9 @@ class Group:
             # The square of the correlation is a fraction.
             exact = self.square_of_mcc if rate == "mcc" else partial(self.figure, rate)
             nothing = exact(0, 0) or 0
-            values = [(value, score) for score, k, tp in self.curve if (value := exact(tp, k)) is not None]
+            values = [
+                (value, score) for score, k, tp in self.curve if (value := exact(tp, k)) is not None
+            ]
             best = max([nothing, *(value for value, _ in values)])
             if at:
                 hits = [score for score, _, tp in self.curve if tp] if rate == "precision" else None
@@ -297,7 +355,10 @@ class Group:
                 return next((s for s in equal if hits is None or s in hits), None)
             return sqrt(best) if rate == "mcc" else best
         missed = Fraction(name.removeprefix("min_cost"))
-        costs = [(over(k - tp + missed * (self.positives - tp), self.rows), score) for score, k, tp in self.curve]
+        costs = [
+            (over(k - tp + missed * (self.positives - tp), self.rows), score)
+            for score, k, tp in self.curve
+        ]
         nothing = over(missed * self.positives, self.rows)
         if nothing is None:
             return None
@@ -314,7 +375,9 @@ class Group:
 
     def captured(self, rank):
         """The share of what positives are worth that the first rows have."""
-        return over(self.gain_of_first(rank), self.hit_gain + self.missed) if self.positives else None
+        return (
+            over(self.gain_of_first(rank), self.hit_gain + self.missed) if self.positives else None
+        )
 
     def gain_of_first(self, rank):
         """What the positives among the first rows are worth; a block shares evenly."""
@@ -329,14 +392,23 @@ class Group:
         positives, negatives = self.positives, self.rows - self.positives
         if not (positives and negatives):
             return None
-        points = ((score, Fraction(k - tp) / negatives, 1 - Fraction(tp) / positives) for score, k, tp in self.curve)
+        points = (
+            (score, Fraction(k - tp) / negatives, 1 - Fraction(tp) / positives)
+            for score, k, tp in self.curve
+        )
         return next((score for score, fpr, fnr in points if fpr >= fnr), None)
 
     def net_benefit(self, head, cut):
         """True positives less false ones at the odds of the threshold, over all rows, or over the positives."""
         chance = Fraction(cut.removeprefix("threshold="))
-        k, tp = next(((k, tp) for score, k, tp in reversed(self.curve) if self.reaches(score, cut[10:])), (0, 0))
-        return over(tp - (k - tp) * chance / (1 - chance), self.rows if head == "net_benefit" else self.positives)
+        k, tp = next(
+            ((k, tp) for score, k, tp in reversed(self.curve) if self.reaches(score, cut[10:])),
+            (0, 0),
+        )
+        return over(
+            tp - (k - tp) * chance / (1 - chance),
+            self.rows if head == "net_benefit" else self.positives,
+        )
 
     def best(self, least):
         """The largest precision where so many hits, at least, are taken; 0 where nowhere."""
@@ -380,10 +452,15 @@ def partial_roc_auc(group, limit):
         return None
     width = limit * negatives
     expected = group.apart == "expected"
-    for size, hits, in_steps in [*((b[1], b[2], expected) for b in group.blocks), (*group.unranked, False)]:
+    for size, hits, in_steps in [
+        *((b[1], b[2], expected) for b in group.blocks),
+        (*group.unranked, False),
+    ]:
         own = size - hits
         inside = min(max(width - fp, 0), own)
-        if in_steps:  # before the j-th of f negatives there are, on average, r j/(f+1) of r positives
+        if (
+            in_steps
+        ):  # before the j-th of f negatives there are, on average, r j/(f+1) of r positives
             # The j-th of them adds a step of that height, the last one a part of it.
             full = floor(inside)
             area += Fraction(hits * full, own + 1) * (full + 1) / 2
@@ -400,7 +477,9 @@ def first_hit(group, rank, *, reciprocal):
     """Of the first block with a hit, the chance of each place to be the first hit's, as it is or over its rank."""
     for above, size, hits, *_ in group.blocks:
         if hits:
-            return first_hit_in_tie(size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal)
+            return first_hit_in_tie(
+                size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal
+            )
     return 0
 
 
@@ -412,7 +491,14 @@ def ranked_blocks(group):
 
 def first_rank(group):
     """The smallest of h places drawn from g is, on average, (g + 1) / (h + 1)."""
-    return next((above + Fraction(size + 1, hits + 1) for above, size, hits in ranked_blocks(group) if hits), None)
+    return next(
+        (
+            above + Fraction(size + 1, hits + 1)
+            for above, size, hits in ranked_blocks(group)
+            if hits
+        ),
+        None,
+    )
 
 
 def mean_rank(group):
@@ -437,8 +523,15 @@ def equal_error_rate(group):
 
 def dcg(group, rank):
     """Each place of a block is worth the mean of its gains."""
-    blocks = [(above, min(above + size, rank), gain / Fraction(size)) for above, size, _, gain, _ in group.blocks]
-    return fsum(float(gain) * discounts(above, upto) for above, upto, gain in blocks if gain and above < upto)
+    blocks = [
+        (above, min(above + size, rank), gain / Fraction(size))
+        for above, size, _, gain, _ in group.blocks
+    ]
+    return fsum(
+        float(gain) * discounts(above, upto)
+        for above, upto, gain in blocks
+        if gain and above < upto
+    )
 
 
 def ideal_dcg(group, rank):
@@ -452,7 +545,10 @@ def ideal_dcg(group, rank):
 
 def rank_biased_precision(group, persistence):
     blocks = [(above, size, Fraction(hits, size)) for above, size, hits, *_ in group.blocks if hits]
-    return sum(share * (1 - persistence) * geometric(persistence, above, size) for above, size, share in blocks)
+    return sum(
+        share * (1 - persistence) * geometric(persistence, above, size)
+        for above, size, share in blocks
+    )
 
 
 def bpref(group):
@@ -460,7 +556,12 @@ def bpref(group):
 
     Rows without a label are no negatives.
     """
-    positives, negatives, above, total = group.positives, group.rows - group.positives - group.unjudged, 0, 0
+    positives, negatives, above, total = (
+        group.positives,
+        group.rows - group.positives - group.unjudged,
+        0,
+        0,
+    )
     for _, _, hits, _, known in group.blocks:
         # With 0 to all of its negatives above, which are alike.
         places = known - hits + 1
@@ -472,7 +573,9 @@ def bpref(group):
 
 
 def judged(group, rank):
-    inside = [(min(size, max(0, rank - above)), size, known) for above, size, _, _, known in group.blocks]
+    inside = [
+        (min(size, max(0, rank - above)), size, known) for above, size, _, _, known in group.blocks
+    ]
     return sum((Fraction(taken * known, size) for taken, size, known in inside), Fraction(0)) / rank
 
 
@@ -501,6 +604,8 @@ def discounts(before, upto):
 def first_hit_in_tie(size, hits, above, taken, *, reciprocal):
     """Of the first `taken` places of a tie, the chance that the first hit is there; summed, or divided by its rank."""
     place = np.arange(min(size - hits + 1, taken), dtype=np.float64)
-    no_hit_before = np.cumprod(np.concatenate([[1.0], (size - hits - place[:-1]) / (size - place[:-1])]))
+    no_hit_before = np.cumprod(
+        np.concatenate([[1.0], (size - hits - place[:-1]) / (size - place[:-1])])
+    )
     chance = no_hit_before[: len(place)] * hits / (size - place)
     return Fraction(float(np.sum(chance / (above + place + 1) if reciprocal else chance)))

@@ -1,7 +1,8 @@
 """Intervals, averaged curves and comparisons by their definitions in the docs, in exact fractions.
 
-A row is (truth, score), with a score of None where it is not retrieved; a larger score ranks first. A positive that is
-only known of is a row without a score. `interval_differences` and `comparison_differences` try random frames.
+A row is (truth, score), with a score of None where it is not retrieved; a larger score ranks first.
+A positive that is only known of is a row without a score. `interval_differences` and
+`comparison_differences` try random frames.
 """
 
 import itertools
@@ -18,7 +19,8 @@ import frame_pr as fp
 
 CONFIDENCES = [0.5, 0.68, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999]
 
-# Average precision, ROC AUC and the curve ---------------------------------------------------------------
+# Average precision, ROC AUC and the curve
+# ---------------------------------------------------------------
 
 
 def counts_at(rows, score):
@@ -46,7 +48,10 @@ def average_precision(rows):
 def roc_auc(rows):
     """The share of pairs of a positive and a negative in which the positive has the better score; ties are a half."""
     low = min((s for _, s in rows if s is not None), default=0) - 1
-    sides = [[low if s is None else s for truth, s in rows if bool(truth) == side] for side in (True, False)]
+    sides = [
+        [low if s is None else s for truth, s in rows if bool(truth) == side]
+        for side in (True, False)
+    ]
     pairs = [Fraction(2 * (p > n) + (p == n), 2) for p in sides[0] for n in sides[1]]
     return sum(pairs, Fraction(0)) / len(pairs) if pairs else None
 
@@ -56,13 +61,18 @@ def heights(rows, points, *, interpolated):
     last, found = points - 1, list(steps(rows))
     if interpolated:
         return [
-            max((precision for _, end, precision in found if end >= Fraction(i, last)), default=Fraction(0))
+            max(
+                (precision for _, end, precision in found if end >= Fraction(i, last)),
+                default=Fraction(0),
+            )
             for i in range(points)
         ]
     return [
         sum(
             (
-                max(Fraction(0), min(end, Fraction(i, last)) - max(start, Fraction(i - 1, last))) * precision * last
+                max(Fraction(0), min(end, Fraction(i, last)) - max(start, Fraction(i - 1, last)))
+                * precision
+                * last
                 for start, end, precision in found
             ),
             Fraction(0),
@@ -71,7 +81,8 @@ def heights(rows, points, *, interpolated):
     ]
 
 
-# How much a value changes with the weight of a row ---------------------------------------------------------------
+# How much a value changes with the weight of a row
+# ---------------------------------------------------------------
 
 
 def influences_on_average_precision(rows):
@@ -81,7 +92,9 @@ def influences_on_average_precision(rows):
     for truth, score in rows:
         change = Fraction(0)
         if score is not None:
-            change += sum((Fraction(truth * k - tp, k * k) for s, tp, k in at if score >= s), Fraction(0))
+            change += sum(
+                (Fraction(truth * k - tp, k * k) for s, tp, k in at if score >= s), Fraction(0)
+            )
             change += Fraction(*counts_at(rows, score)) if truth else 0
         found.append((change - value * truth) / positives)
     return found
@@ -172,7 +185,10 @@ def mean_interval(values, confidence):
 
 
 VALUES = {"average_precision": average_precision, "roc_auc": roc_auc}
-INFLUENCES = {"average_precision": influences_on_average_precision, "roc_auc": influences_on_roc_auc}
+INFLUENCES = {
+    "average_precision": influences_on_average_precision,
+    "roc_auc": influences_on_roc_auc,
+}
 
 
 def row_error(name, rows):
@@ -185,8 +201,15 @@ def row_error(name, rows):
     found = INFLUENCES[name](rows)
     if name == "average_precision":
         return value, Fraction(fewer, fewer - 1) * sum(d * d for d in found), fewer - 1
-    sides = [[d for d, (t, _) in zip(found, rows, strict=True) if bool(t) == side] for side in (True, False)]
-    return value, sum(Fraction(len(side), len(side) - 1) * sum(d * d for d in side) for side in sides), fewer - 1
+    sides = [
+        [d for d, (t, _) in zip(found, rows, strict=True) if bool(t) == side]
+        for side in (True, False)
+    ]
+    return (
+        value,
+        sum(Fraction(len(side), len(side) - 1) * sum(d * d for d in side) for side in sides),
+        fewer - 1,
+    )
 
 
 def row_interval(name, rows, confidence):
@@ -202,21 +225,29 @@ def row_interval(name, rows, confidence):
 def with_score_bound(value, interval, error, df, confidence, rows):
     """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if that is further away.
 
-    V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's exponential model, with 10.
+    V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's
+    exponential model, with 10.
     """
     p = sum(truth for truth, _ in rows)
     n = len(rows) - p
 
     def distance(theta):
-        of_positives, of_negatives = 2 * theta**2 / (1 + theta) - theta**2, theta / (2 - theta) - theta**2
+        of_positives, of_negatives = (
+            2 * theta**2 / (1 + theta) - theta**2,
+            theta / (2 - theta) - theta**2,
+        )
         model = of_positives / p + of_negatives / n
         variance = (df * error**2 + 10 * model) / (df + 10)
         return (value - theta) ** 2 - t_quantile(confidence, df) ** 2 * variance
 
     low, high = interval
     if value > 0.5:
-        return min(low, optimize.brentq(distance, 0, value, xtol=1e-14) if distance(0) > 0 else 0.0), high
-    return low, max(high, optimize.brentq(distance, value, 1, xtol=1e-14) if distance(1) > 0 else 1.0)
+        return min(
+            low, optimize.brentq(distance, 0, value, xtol=1e-14) if distance(0) > 0 else 0.0
+        ), high
+    return low, max(
+        high, optimize.brentq(distance, value, 1, xtol=1e-14) if distance(1) > 0 else 1.0
+    )
 
 
 def fixed_groups_interval(name, groups, confidence):
@@ -234,7 +265,9 @@ def fixed_groups_interval(name, groups, confidence):
 def cluster_interval(name, groups, confidence):
     """Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn."""
     values = [value_of(name, rows) for rows, _ in groups]
-    defined = [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
+    defined = [
+        (group, value) for group, value in zip(groups, values, strict=True) if value is not None
+    ]
     sums = {cluster: Fraction(0) for _, clusters in groups for cluster in clusters}
     n, value = len(sums), sum(value for _, value in defined) / len(defined) if defined else None
     if value is None or n < 2 or any(len({*clusters}) < 2 for (_, clusters), _ in defined):
@@ -243,8 +276,15 @@ def cluster_interval(name, groups, confidence):
         for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
             sums[cluster] += d / len(defined)
     error = sqrt(Fraction(n, n - 1) * sum(d * d for d in sums.values()))
-    sides = [[t for t, _ in rows] if name in VALUES else [w for _, w in cells_of(name, rows)] for rows, _ in groups]
-    labelled = [(bool(t), c) for of, (_, cs) in zip(sides, groups, strict=True) for t, c in zip(of, cs, strict=True)]
+    sides = [
+        [t for t, _ in rows] if name in VALUES else [w for _, w in cells_of(name, rows)]
+        for rows, _ in groups
+    ]
+    labelled = [
+        (bool(t), c)
+        for of, (_, cs) in zip(sides, groups, strict=True)
+        for t, c in zip(of, cs, strict=True)
+    ]
     kinds = [{cluster for t, cluster in labelled if t == side} for side in (True, False)]
     sources = min(map(len, kinds)) if name in VALUES else len(kinds[0])
     return value, share_interval(value, error, n - 1, confidence, sources), error
@@ -276,7 +316,11 @@ def proportion_interval(name, rows, confidence):
 
 def average_curve(groups, points, confidence, *, interpolated):
     """Of each level: the mean over the groups that have positives, its band, the quartiles, and how many groups."""
-    curves = [heights(rows, points, interpolated=interpolated) for rows in groups if any(t for t, _ in rows)]
+    curves = [
+        heights(rows, points, interpolated=interpolated)
+        for rows in groups
+        if any(t for t, _ in rows)
+    ]
     for at_level in zip(*curves, strict=True):
         ordered = sorted(at_level)
         quartiles = []
@@ -296,7 +340,8 @@ def agree(number, expected):
     return not isnan(number) and abs(number - float(expected)) < 1e-9
 
 
-# Random intervals and averaged curves ---------------------------------------------------------------
+# Random intervals and averaged curves
+# ---------------------------------------------------------------
 
 
 def random_frame(draw):
@@ -305,17 +350,28 @@ def random_frame(draw):
     scores = draw.choice([range(1, 4), range(1, 7), range(50)])
     names, data, missing = range(draw.randint(1, 7)), [], draw.choice([0, 0, 0.1, 0.5])
     # Half of the frames have large groups only, whose mean has a standard error.
-    kinds, sizes = ["any", "any", "any", "perfect", "no row", "negatives", "no positive"], [1, 2, 4, 8, 14]
+    kinds, sizes = (
+        ["any", "any", "any", "perfect", "no row", "negatives", "no positive"],
+        [1, 2, 4, 8, 14],
+    )
     if draw.random() < 0.5:
         kinds, sizes = kinds[:4], [14, 20]
     for name in names:
         kind = draw.choice(kinds)
         for _ in range(draw.choice(sizes)):
             truth = draw.random() < 0.4 and kind != "no positive"
-            row = {"q": name, "half": name % 2, "t": truth, "user": draw.randrange(4), "n": draw.randint(1, 3)}
+            row = {
+                "q": name,
+                "half": name % 2,
+                "t": truth,
+                "user": draw.randrange(4),
+                "n": draw.randint(1, 3),
+            }
             for system in systems:
                 score = draw.choice(scores) + (100 * truth if kind == "perfect" else 0)
-                lost = kind == "no row" or (kind == "negatives" and truth) or draw.random() < missing
+                lost = (
+                    kind == "no row" or (kind == "negatives" and truth) or draw.random() < missing
+                )
                 row[system] = None if lost else score
             data.append(row)
     schema = {"q": pl.Int64, "half": pl.Int64, "t": pl.Boolean, "user": pl.Int64, "n": pl.Int64}
@@ -325,16 +381,30 @@ def random_frame(draw):
     options |= {} if counts is None else {counts: "n"}
     totals = draw.choice([None, None, "column", "frame"]) if counts != "weight" else None
     more = {name: draw.randint(0, 3) for name in (*names, *((97, 98) if totals == "frame" else ()))}
-    present = {name: sum((r["n"] if counts else 1) * r["t"] for r in data if r["q"] == name) for name in more}
+    present = {
+        name: sum((r["n"] if counts else 1) * r["t"] for r in data if r["q"] == name)
+        for name in more
+    }
     if totals == "column":
-        frame = frame.with_columns(P=pl.col("q").replace_strict({q: present[q] + more[q] for q in more}))
+        frame = frame.with_columns(
+            P=pl.col("q").replace_strict({q: present[q] + more[q] for q in more})
+        )
         options["total_positives"] = "P"
     elif totals == "frame":
-        known = {"q": list(more), "half": [q % 2 for q in more], "P": [present[q] + more[q] for q in more]}
+        known = {
+            "q": list(more),
+            "half": [q % 2 for q in more],
+            "P": [present[q] + more[q] for q in more],
+        }
         options["total_positives"] = pl.DataFrame(known)
     groups = {
         system: {
-            q: [(r["t"], r[system]) for r in data if r["q"] == q for _ in range(r["n"] if counts else 1)]
+            q: [
+                (r["t"], r[system])
+                for r in data
+                if r["q"] == q
+                for _ in range(r["n"] if counts else 1)
+            ]
             + [(True, None)] * (more[q] if totals else 0)
             for q in more
         }
@@ -348,7 +418,10 @@ def interval_differences(seed):
     draw = random.Random(seed)
     frame, systems, options, groups, data = random_frame(draw)
     confidence, wrong = draw.choice(CONFIDENCES), []
-    score, given = systems if len(systems) > 1 else systems[0], frame.lazy() if draw.random() < 0.5 else frame
+    score, given = (
+        systems if len(systems) > 1 else systems[0],
+        frame.lazy() if draw.random() < 0.5 else frame,
+    )
 
     def read(result):
         return result.lazy().collect()
@@ -356,8 +429,12 @@ def interval_differences(seed):
     def compare(where, row, expected):
         value, sides, error = expected
         low, high = (None, None) if sides is None else sides
-        numbers = [None if x is None or x != x else x for x in (row["value"], row["low"], row["high"])]
-        if not all(map(agree, numbers, (value, low, high))) or not agree(row["standard_error"], error):
+        numbers = [
+            None if x is None or x != x else x for x in (row["value"], row["low"], row["high"])
+        ]
+        if not all(map(agree, numbers, (value, low, high))) or not agree(
+            row["standard_error"], error
+        ):
             wrong.append((seed, where, row, tuple(map(str, (value, low, high, error)))))
         order = [0, numbers[1], numbers[0], numbers[2], 1]
         if None not in order and order != sorted(order):
@@ -365,10 +442,16 @@ def interval_differences(seed):
 
     # Averaged curves, and means over groups.
     points, interpolated = draw.choice([2, 3, 6, 11, 101]), draw.random() < 0.4
-    halves = [None] if draw.random() < 0.6 or isinstance(options.get("total_positives"), str) else [0, 1]
+    halves = (
+        [None] if draw.random() < 0.6 or isinstance(options.get("total_positives"), str) else [0, 1]
+    )
     keys = {"by": "q"} if halves == [None] else {"by": ["half", "q"]}
     shown = dict(options)
-    if halves == [None] and "total_positives" in options and not isinstance(options["total_positives"], str):
+    if (
+        halves == [None]
+        and "total_positives" in options
+        and not isinstance(options["total_positives"], str)
+    ):
         total = options["total_positives"]
         shown["total_positives"] = total.drop("half")
     curves = read(
@@ -386,16 +469,29 @@ def interval_differences(seed):
     )
     names = ["average_precision", "roc_auc"]
     means = read(
-        fp.intervals(given, names, "t", score, mean_over="q", confidence=confidence, details=True, **keys, **shown)
+        fp.intervals(
+            given,
+            names,
+            "t",
+            score,
+            mean_over="q",
+            confidence=confidence,
+            details=True,
+            **keys,
+            **shown,
+        )
     )
-    curve_means = read(fp.evaluate(given, "average_precision", "t", score, mean_over="q", **keys, **shown))
+    curve_means = read(
+        fp.evaluate(given, "average_precision", "t", score, mean_over="q", **keys, **shown)
+    )
     for system in systems:
         for half in halves:
             rows = [r for q, r in groups[system].items() if half is None or q % 2 == half]
             rows = [r for r in rows if r]
             mine = [
                 table.filter(
-                    pl.lit(half is None) | (pl.col("half") == half if half is not None else pl.lit(True)),
+                    pl.lit(half is None)
+                    | (pl.col("half") == half if half is not None else pl.lit(True)),
                     pl.col("system") == system if len(systems) > 1 else pl.lit(True),
                 )
                 for table in (curves, means, curve_means)
@@ -403,11 +499,19 @@ def interval_differences(seed):
             expected = list(average_curve(rows, points, confidence, interpolated=interpolated))
             if len(expected) != mine[0].height:
                 wrong.append((seed, "levels", len(expected), mine[0].height))
-            for row, (mean, band, lower, upper, n) in zip(mine[0].iter_rows(named=True), expected, strict=False):
+            for row, (mean, band, lower, upper, n) in zip(
+                mine[0].iter_rows(named=True), expected, strict=False
+            ):
                 low, high = band or (None, None)
-                number = {k: None if v is None or v != v else v for k, v in row.items() if k != "system"}
+                number = {
+                    k: None if v is None or v != v else v for k, v in row.items() if k != "system"
+                }
                 pairs = [(number["precision"], mean), (number["low"], low), (number["high"], high)]
-                pairs += [(number["lower_quartile"], lower), (number["upper_quartile"], upper), (row["groups"], n)]
+                pairs += [
+                    (number["lower_quartile"], lower),
+                    (number["upper_quartile"], upper),
+                    (row["groups"], n),
+                ]
                 if not all(agree(a, b) for a, b in pairs):
                     wrong.append((seed, "curve", row, [str(b) for _, b in pairs]))
                 order = [0, number["low"], number["precision"], number["high"], 1]
@@ -419,14 +523,27 @@ def interval_differences(seed):
                     wrong.append((seed, "area", mine[0]["precision"].mean(), mean))
             for name in names if rows else ():
                 row = mine[1].filter(metric=name).row(0, named=True)
-                compare(("means", system, half, name), row, mean_interval([VALUES[name](r) for r in rows], confidence))
+                compare(
+                    ("means", system, half, name),
+                    row,
+                    mean_interval([VALUES[name](r) for r in rows], confidence),
+                )
     # Rows as the sample.
     if "weight" in options:
         return len(systems) * len(groups["s0"]), wrong
     known = "total_positives" in options
     names = names[:1] if known else names
     each = read(
-        fp.intervals(given, names, "t", score, by="q", confidence=confidence, details=True, **shown_for_q(options))
+        fp.intervals(
+            given,
+            names,
+            "t",
+            score,
+            by="q",
+            confidence=confidence,
+            details=True,
+            **shown_for_q(options),
+        )
     )
     fixed = read(
         fp.intervals(
@@ -444,11 +561,18 @@ def interval_differences(seed):
     )
     present = {r["q"] for r in data}
     for system in systems:
-        of_system = [t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True)) for t in (each, fixed)]
+        of_system = [
+            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True))
+            for t in (each, fixed)
+        ]
         for name in names:
             for q in present:
                 row = of_system[0].filter(q=q, metric=name).row(0, named=True)
-                compare(("rows", system, q, name), row, row_interval(name, groups[system][q], confidence))
+                compare(
+                    ("rows", system, q, name),
+                    row,
+                    row_interval(name, groups[system][q], confidence),
+                )
             row = of_system[1].filter(metric=name).row(0, named=True)
             rows = [groups[system][q] for q in present]
             compare(("fixed", system, name), row, fixed_groups_interval(name, rows, confidence))
@@ -457,26 +581,47 @@ def interval_differences(seed):
     threshold = draw.choice([0, 1, 2, 5, 120])
     metrics = [f"{figure}@threshold={threshold}" for figure in SHARES]
     call = {"by": "q", "confidence": confidence, "details": True, **options}
-    call_of_users = call | {"metrics": [*names, *metrics], "truth": "t", "score": score, "cluster": "user"}
-    users, users_of_all = (read(fp.intervals(given, **call_of_users, **more)) for more in ({}, {"mean_over": "q"}))
+    call_of_users = call | {
+        "metrics": [*names, *metrics],
+        "truth": "t",
+        "score": score,
+        "cluster": "user",
+    }
+    users, users_of_all = (
+        read(fp.intervals(given, **call_of_users, **more)) for more in ({}, {"mean_over": "q"})
+    )
     shares = read(fp.intervals(given, metrics, "t", score, **call))
     for system in systems:
         of_system = [
             t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True))
             for t in (users, shares, users_of_all)
         ]
-        all_groups = [(groups[system][q], [r["user"] for r in data if r["q"] == q]) for q in present]
+        all_groups = [
+            (groups[system][q], [r["user"] for r in data if r["q"] == q]) for q in present
+        ]
         for name in [*names, *metrics]:
             row = of_system[2].filter(metric=name).row(0, named=True)
-            compare(("clusters of groups", system, name), row, cluster_interval(name, all_groups, confidence))
+            compare(
+                ("clusters of groups", system, name),
+                row,
+                cluster_interval(name, all_groups, confidence),
+            )
         for q in present:
             rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
             for name in [*names, *metrics]:
                 row = of_system[0].filter(q=q, metric=name).row(0, named=True)
-                compare(("clusters", system, q, name), row, cluster_interval(name, [(rows, clusters)], confidence))
+                compare(
+                    ("clusters", system, q, name),
+                    row,
+                    cluster_interval(name, [(rows, clusters)], confidence),
+                )
             for name in metrics:
                 row = of_system[1].filter(q=q, metric=name).row(0, named=True)
-                compare(("proportion", system, q, name), row, proportion_interval(name, rows, confidence))
+                compare(
+                    ("proportion", system, q, name),
+                    row,
+                    proportion_interval(name, rows, confidence),
+                )
     return len(systems) * len(groups["s0"]), wrong
 
 
@@ -491,7 +636,9 @@ def shown_for_q(options):
 # Random comparisons ---------------------------------------------------------------
 
 
-def t_test(difference: Fraction, variance: Fraction, df: int, confidence: float) -> dict[str, float]:
+def t_test(
+    difference: Fraction, variance: Fraction, df: int, confidence: float
+) -> dict[str, float]:
     """Bounds and p-value of a difference with this variance, by Student's t."""
     error = float(variance) ** 0.5
     reach = stats.t.ppf((1 + confidence) / 2, df) * error
@@ -502,12 +649,15 @@ def t_test(difference: Fraction, variance: Fraction, df: int, confidence: float)
     }
 
 
-def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, confidence: float) -> dict:
+def of_groups(
+    pairs: list[tuple[Fraction | None, Fraction | None]], test: str, confidence: float
+) -> dict:
     """What the docs say of two systems, of the values of either in each group."""
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     n, differences = len(both), [b - a for a, b in both]
     row = dict.fromkeys(
-        ("value_baseline", "value_system", "difference", "low", "high", "p_value", "effect_size"), None
+        ("value_baseline", "value_system", "difference", "low", "high", "p_value", "effect_size"),
+        None,
     ) | {
         "units_system": n,
         "undefined": len(pairs) - n,
@@ -527,16 +677,25 @@ def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, c
         return row
     variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
     if not variance:
-        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if mean else (0, 0, 1), strict=True))
-    row |= t_test(mean, variance / n, n - 1, confidence) | {"effect_size": float(mean) / float(variance) ** 0.5}
+        return row | dict(
+            zip(("low", "high", "p_value"), (None,) * 3 if mean else (0, 0, 1), strict=True)
+        )
+    row |= t_test(mean, variance / n, n - 1, confidence) | {
+        "effect_size": float(mean) / float(variance) ** 0.5
+    }
     if test == "permutation":
         ways = list(itertools.product((1, -1), repeat=n))
-        as_large = sum(abs(sum(s * d for s, d in zip(w, differences, strict=True))) >= abs(n * mean) for w in ways)
+        as_large = sum(
+            abs(sum(s * d for s, d in zip(w, differences, strict=True))) >= abs(n * mean)
+            for w in ways
+        )
         row["p_value"] = as_large / len(ways)
     return row
 
 
-def random_values(rng: random.Random, cases: int, systems: str) -> dict[tuple[int, int, str], Fraction | None]:
+def random_values(
+    rng: random.Random, cases: int, systems: str
+) -> dict[tuple[int, int, str], Fraction | None]:
     """By case, group and system: few distinct values, of which some are null, and some keys are missing."""
     values = {}
     for case in range(cases):
@@ -555,9 +714,14 @@ def adjusted(p_values: list[float], correction: str | None) -> list[float]:
     """
     m, ascending = len(p_values), sorted(p_values)
     if correction == "holm":
-        return [max(min(1, (m - j) * q) for j, q in enumerate(ascending) if q <= p) for p in p_values]
+        return [
+            max(min(1, (m - j) * q) for j, q in enumerate(ascending) if q <= p) for p in p_values
+        ]
     if correction == "bh":
-        return [min(min(1, m * q / (j + 1)) for j, q in enumerate(ascending) if q >= p) for p in p_values]
+        return [
+            min(min(1, m * q / (j + 1)) for j, q in enumerate(ascending) if q >= p)
+            for p in p_values
+        ]
     return p_values
 
 
@@ -594,7 +758,9 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
     for case in sorted({case for case, _, _ in values}):
         groups = sorted({group for number, group, _ in values if number == case})
         for a, b in pairs:
-            paired = [(values.get((case, group, a)), values.get((case, group, b))) for group in groups]
+            paired = [
+                (values.get((case, group, a)), values.get((case, group, b))) for group in groups
+            ]
             expected[case, a, b] = of_groups(paired, test, confidence)
     tested = [key for key, answer in expected.items() if answer["p_value"] is not None]
     p_adjusted = adjusted([expected[key]["p_value"] for key in tested], correction)
@@ -602,13 +768,25 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
         expected[key] |= {"p_adjusted": p} if correction else {}
     scaled = ("value_baseline", "value_system", "difference", "low", "high")
     for answer in expected.values():
-        answer.update({name: float(answer[name]) * float(scale) for name in scaled if answer[name] is not None})
+        answer.update(
+            {
+                name: float(answer[name]) * float(scale)
+                for name in scaled
+                if answer[name] is not None
+            }
+        )
     size = float(scale)
-    return len(expected), compared(table, ["case", "baseline", "system"], expected, seed, dict.fromkeys(scaled, size))
+    return len(expected), compared(
+        table, ["case", "baseline", "system"], expected, seed, dict.fromkeys(scaled, size)
+    )
 
 
 def compared(
-    table: pl.DataFrame, keys: list[str], expected: dict[Any, dict[str, Any]], seed: int, sizes: dict[str, float]
+    table: pl.DataFrame,
+    keys: list[str],
+    expected: dict[Any, dict[str, Any]],
+    seed: int,
+    sizes: dict[str, float],
 ) -> list[Any]:
     """What differs by more than 1e-9 of the number, or 1e-12 of the size of such numbers."""
     if [*table.select(keys).rows()] != [*expected]:
@@ -630,19 +808,28 @@ COMPARED = [*VALUES, *(f"{figure}@threshold=3" for figure in SHARES)]
 
 
 def of_rows(
-    name: str, truth: list[bool], scores: list[list[int]], clusters: list[int] | None, confidence: float
+    name: str,
+    truth: list[bool],
+    scores: list[list[int]],
+    clusters: list[int] | None,
+    confidence: float,
 ) -> dict:
     """What the docs say of two scores of the same rows; None where that is nothing."""
     sides = [[*zip(truth, score, strict=True)] for score in scores]
     a, b = (value_of(name, rows) for rows in sides)
     if a is None or b is None:
-        return dict.fromkeys(("value_baseline", "value_system", "difference", "low", "high", "p_value"))
+        return dict.fromkeys(
+            ("value_baseline", "value_system", "difference", "low", "high", "p_value")
+        )
     of_a, of_b = (influences_of(name, rows) for rows in sides)
     d = [y - x for x, y in zip(of_a, of_b, strict=True)]
     positives, n = sum(truth), len(truth)
     fewer = min(positives, n - positives)
     if clusters is not None:
-        sums = [sum((x for x, c in zip(d, clusters, strict=True) if c == one), Fraction()) for one in {*clusters}]
+        sums = [
+            sum((x for x, c in zip(d, clusters, strict=True) if c == one), Fraction())
+            for one in {*clusters}
+        ]
         units, variance = len(sums), sum(x * x for x in sums)
         factor = Fraction(units, units - 1) if units > 1 else None
         variance = None if factor is None else variance * factor
@@ -652,15 +839,23 @@ def of_rows(
         if fewer > 1:
             of_positives = sum(x * x for x, t in zip(d, truth, strict=True) if t)
             of_negatives = sum(x * x for x, t in zip(d, truth, strict=True) if not t)
-            variance = of_positives * positives / (positives - 1) + of_negatives * (n - positives) / (n - positives - 1)
+            variance = of_positives * positives / (positives - 1) + of_negatives * (
+                n - positives
+            ) / (n - positives - 1)
     else:
-        units = fewer if name in VALUES else min(sum(whole > 0 for _, whole in cells_of(name, rows)) for rows in sides)
+        units = (
+            fewer
+            if name in VALUES
+            else min(sum(whole > 0 for _, whole in cells_of(name, rows)) for rows in sides)
+        )
         variance = sum(x * x for x in d) * units / (units - 1) if units > 1 else None
     row = {"value_baseline": a, "value_system": b, "difference": b - a}
     if variance is None:
         return row | dict.fromkeys(("low", "high", "p_value"))
     if not variance:
-        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if a != b else (0, 0, 1), strict=True))
+        return row | dict(
+            zip(("low", "high", "p_value"), (None,) * 3 if a != b else (0, 0, 1), strict=True)
+        )
     return row | t_test(b - a, variance, units - 1, confidence)
 
 
@@ -670,13 +865,23 @@ def random_rows(rng: random.Random, cases: int) -> Iterator[tuple[int, bool, int
         levels = rng.choice([4, 6, 50])
         for number in range(rng.randint(3, 12)):
             truth = number == 0 or (number > 1 and rng.random() < 0.4)
-            yield case, truth, rng.randrange(levels), rng.randrange(levels) + truth, rng.randrange(4)
+            yield (
+                case,
+                truth,
+                rng.randrange(levels),
+                rng.randrange(levels) + truth,
+                rng.randrange(4),
+            )
 
 
 def compared_rows(seed: int) -> tuple[int, list[Any]]:
     """How many groups were compared, and what differs."""
     rng = random.Random(seed)
-    rows, clusters, confidence = [*random_rows(rng, 12)], rng.random() < 0.5, rng.choice(CONFIDENCES)
+    rows, clusters, confidence = (
+        [*random_rows(rng, 12)],
+        rng.random() < 0.5,
+        rng.choice(CONFIDENCES),
+    )
     frame = pl.DataFrame(rows, schema=["case", "t", "old", "new", "user"], orient="row")
     shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
     table = fp.compare(
@@ -694,7 +899,9 @@ def compared_rows(seed: int) -> tuple[int, list[Any]]:
     for case, group in itertools.groupby(rows, key=lambda row: row[0]):
         _, truth, old, new, users = map(list, zip(*group, strict=True))
         for name in COMPARED:
-            expected[case, name] = of_rows(name, truth, [old, new], users if clusters else None, confidence)
+            expected[case, name] = of_rows(
+                name, truth, [old, new], users if clusters else None, confidence
+            )
     return len(expected), compared(table.lazy().collect(), ["case", "metric"], expected, seed, {})
 
 

@@ -41,7 +41,9 @@ ARRAYS = {
     "interval": pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]),
     "bins": pd.cut([5, 15, 30], [0, 10, 20]),
     "categories": pd.Categorical(["b", "a", None], categories=["b", "c", "a"]),
-    "categories of times": pd.Categorical([pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2), None]),
+    "categories of times": pd.Categorical(
+        [pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2), None]
+    ),
     "categories of intervals": pd.Categorical([pd.Interval(0, 10), pd.Interval(10, 20), None]),
     "whole categories": pd.Categorical([3, 1, 2], categories=[3, 2, 1], ordered=True),
     "complex": np.array([1j, 2, 1]),

@@ -28,6 +28,11 @@ def values(data: pl.DataFrame, names: list[str], **policies) -> dict[str, float 
 
 def mean_over_orders(data: pl.DataFrame, names: list[str], **policies) -> dict[str, float | None]:
     """The mean over all orders of the rows, each taken as it stands wherever scores are equal."""
-    orders = [data[list(order)].with_columns(order=pl.lit(i)) for i, order in enumerate(permutations(range(len(data))))]
-    found = fp.evaluate(pl.concat(orders), names, "relevant", "score", by="order", ties="order", **policies)
+    orders = [
+        data[list(order)].with_columns(order=pl.lit(i))
+        for i, order in enumerate(permutations(range(len(data))))
+    ]
+    found = fp.evaluate(
+        pl.concat(orders), names, "relevant", "score", by="order", ties="order", **policies
+    )
     return found.drop("order").mean().row(0, named=True)

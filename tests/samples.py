@@ -31,7 +31,8 @@ CUT_BLOCK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [2, 1, 1, 1, 0]}
 LATE_BLOCK = pl.DataFrame({"relevant": [0, 0, 1, 1], "score": [3, 2, 1, 1]})
 # Rows of one score: a hit and a miss, a hit and two misses, two hits and two misses.
 PAIR, TRI, FOUR = (
-    pl.DataFrame({"relevant": truth, "score": [1] * len(truth)}) for truth in ([1, 0], [1, 0, 0], [1, 1, 0, 0])
+    pl.DataFrame({"relevant": truth, "score": [1] * len(truth)})
+    for truth in ([1, 0], [1, 0, 0], [1, 1, 0, 0])
 )
 # A miss, then a block of two hits and a miss.
 LATE = pl.DataFrame({"relevant": [0, 1, 1, 0], "score": [2, 1, 1, 1]})
@@ -40,7 +41,13 @@ LATE = pl.DataFrame({"relevant": [0, 1, 1, 0], "score": [2, 1, 1, 1]})
 def groups() -> pl.DataFrame:
     """Small groups of every sort: ties, one row, all positive, none, both zeros, infinities."""
     rng = random.Random(3)
-    pools = [[0.0, -0.0, 0.5], [0.5, 0.75, 1.0], [-INFINITY, -1.0, 0.5, INFINITY], [1e300, 1e-300, -1e300], None]
+    pools = [
+        [0.0, -0.0, 0.5],
+        [0.5, 0.75, 1.0],
+        [-INFINITY, -1.0, 0.5, INFINITY],
+        [1e300, 1e-300, -1e300],
+        None,
+    ]
     rows = []
     for group in range(120):
         pool = pools[group % len(pools)]
@@ -58,7 +65,21 @@ def alone(name: str) -> pl.DataFrame:
     return fp.evaluate(groups(), name, "relevant", "score", by="q")
 
 
-FLOATS = [-INFINITY, -1e308, -1.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 0.1, 1.0, 1.0 + 2**-52, 1e308, INFINITY]
+FLOATS = [
+    -INFINITY,
+    -1e308,
+    -1.5,
+    -1e-300,
+    -5e-324,
+    0.0,
+    5e-324,
+    1e-300,
+    0.1,
+    1.0,
+    1.0 + 2**-52,
+    1e308,
+    INFINITY,
+]
 FLOAT32 = [-INFINITY, -3e38, -1.5, -1e-45, 0.0, 1e-45, 0.5, 1.0, 1.0 + 2**-23, 3e38, INFINITY]
 # Of each dtype, ascending: the ends of its range, zero, and neighbours.
 SCORES = [
@@ -69,6 +90,9 @@ SCORES = [
     (pl.Int64, [-(2**63), -(2**53) - 1, -(2**53), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1]),
     (pl.UInt64, [0, 1, 2**63 - 1, 2**63, 2**64 - 1]),
     (pl.Decimal(38, 38), [Decimal(n).scaleb(-38) for n in (1 - 2**63, -1, 0, 1, 2**63 - 1)]),
-    (pl.Decimal(20, 3), [Decimal(text) for text in ("-123456789.001", "-0.001", "0.000", "0.001", "7.500")]),
+    (
+        pl.Decimal(20, 3),
+        [Decimal(text) for text in ("-123456789.001", "-0.001", "0.000", "0.001", "7.500")],
+    ),
 ]
 SCORE_IDS = [str(dtype) for dtype, _ in SCORES]

@@ -17,8 +17,12 @@ def search(queries: int, *, ties: bool, seed: int = 5) -> tuple[pl.DataFrame, pl
         size = int(rng.integers(1, 50))
         score = rng.integers(1, 8, size) / 4 if ties else rng.permutation(size) + 0.5
         # Names of different lengths: as text, d10 comes before d9.
-        frame = pl.DataFrame({"query": f"q{query}", "document": [f"d{n}" for n in rng.permutation(size)]})
-        retrieved, judged = (rng.random(size) < rng.choice([0.0, 0.6, 1.0], p=[0.05, 0.6, 0.35]) for _ in range(2))
+        frame = pl.DataFrame(
+            {"query": f"q{query}", "document": [f"d{n}" for n in rng.permutation(size)]}
+        )
+        retrieved, judged = (
+            rng.random(size) < rng.choice([0.0, 0.6, 1.0], p=[0.05, 0.6, 0.35]) for _ in range(2)
+        )
         relevance = rng.choice([-1, 0, 1, 2], size, p=[0.1, 0.5, 0.3, 0.1])
         run.append(frame.with_columns(score=score).filter(retrieved))
         judgments.append(frame.with_columns(relevance=relevance).filter(judged))
@@ -37,18 +41,27 @@ def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:
     }
 
 
-def trec_eval(run: pl.DataFrame, judgments: pl.DataFrame, measures: set[str]) -> dict[str, dict[str, float]]:
+def trec_eval(
+    run: pl.DataFrame, judgments: pl.DataFrame, measures: set[str]
+) -> dict[str, dict[str, float]]:
     import pytrec_eval
 
     evaluator = pytrec_eval.RelevanceEvaluator(as_dicts(judgments, "relevance"), measures)
     return evaluator.evaluate(as_dicts(run, "score"))
 
 
-def assert_equal(ours: pl.DataFrame, theirs: dict[str, dict[str, float]], names: dict[str, str], tolerance=1e-12):
+def assert_equal(
+    ours: pl.DataFrame, theirs: dict[str, dict[str, float]], names: dict[str, str], tolerance=1e-12
+):
     """Their values, of each query that they have, under our names."""
     rows = {row["query"]: row for row in ours.iter_rows(named=True)}
     assert theirs
     for query, values in theirs.items():
         for our_name, their_name in names.items():
             found, expected = rows[query][our_name], values[their_name]
-            assert math.isclose(found, expected, rel_tol=0, abs_tol=tolerance), (query, our_name, found, expected)
+            assert math.isclose(found, expected, rel_tol=0, abs_tol=tolerance), (
+                query,
+                our_name,
+                found,
+                expected,
+            )

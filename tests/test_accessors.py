@@ -41,7 +41,11 @@ def test_public_names_are_there_once():
 
 @pytest.mark.parametrize(
     ("frame", "kind"),
-    [(DATA, "polars DataFrame"), (DATA.lazy(), "polars LazyFrame"), (DATA.to_pandas(), "pandas DataFrame")],
+    [
+        (DATA, "polars DataFrame"),
+        (DATA.lazy(), "polars LazyFrame"),
+        (DATA.to_pandas(), "pandas DataFrame"),
+    ],
 )
 def test_what_a_notebook_shows_for_pr(frame, kind):
     text, page = repr(frame.pr), frame.pr._repr_html_()
@@ -104,20 +108,30 @@ def test_an_attribute_that_is_not_there():
             frame.pr.average_precison  # noqa: B018
 
 
-# lazy in, lazy out --------------------------------------------------------------------------------------------------
+# lazy in, lazy out
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "given", [{"mean_over": "q"}, {"mean_over": ["q", "model"]}, {"score": ["score", "q2"]}], ids=str
+    "given",
+    [{"mean_over": "q"}, {"mean_over": ["q", "model"]}, {"score": ["score", "q2"]}],
+    ids=str,
 )
 @pytest.mark.parametrize("function", ["evaluate", "report"])
 def test_collect_schema_of_means_and_systems(function, given):
-    metrics = {"metrics": ["average_precision", "rows", "threshold@max_f1"]} if function == "evaluate" else {}
+    metrics = (
+        {"metrics": ["average_precision", "rows", "threshold@max_f1"]}
+        if function == "evaluate"
+        else {}
+    )
     data = DATA.with_columns(q2=pl.col("q") * 2)
     result = call(data.lazy(), function, by=["model", "q"], **metrics, **given)
     for engine in ("in-memory", "streaming"):
         assert result.collect_schema() == result.collect(engine=engine).schema
-    assert result.collect_schema() == call(data, function, by=["model", "q"], **metrics, **given).schema
+    assert (
+        result.collect_schema()
+        == call(data, function, by=["model", "q"], **metrics, **given).schema
+    )
 
 
 def test_a_result_goes_on_in_a_lazy_query():
@@ -133,21 +147,39 @@ def test_a_result_goes_on_in_a_lazy_query():
     eager = DATA.filter(pl.col("q") < 5).pr.evaluate(
         ["average_precision", "rows"], "relevant", "score", by=["model", "q"]
     )
-    expected = eager.filter(pl.col("average_precision") > 0.3).group_by("model").agg(pl.col("rows").sum()).sort("model")
+    expected = (
+        eager.filter(pl.col("average_precision") > 0.3)
+        .group_by("model")
+        .agg(pl.col("rows").sum())
+        .sort("model")
+    )
     assert_frame_equal(result.collect(), expected)
 
 
-# import -------------------------------------------------------------------------------------------------------------
+# import
+# -------------------------------------------------------------------------------------------------------------
 
 
 def run(code: str, *options: str) -> None:
     root = Path(fp.__file__).parents[1]
-    done = subprocess.run([sys.executable, *options, "-c", code], cwd=root, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code], cwd=root, capture_output=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_importing_the_package_imports_no_optional_library_and_no_engine():
-    optional = {"pandas", "pyarrow", "numpy", "matplotlib", "altair", "sklearn", "pyspark", "dask", "distributed"}
+    optional = {
+        "pandas",
+        "pyarrow",
+        "numpy",
+        "matplotlib",
+        "altair",
+        "sklearn",
+        "pyspark",
+        "dask",
+        "distributed",
+    }
     optional |= {"duckdb", "great_tables", "IPython"}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
     call = "frame_pr.evaluate(polars.DataFrame({'t': [1, 0], 's': [2, 1]}), 'average_precision', 't', 's')"
@@ -159,8 +191,8 @@ OPTIONAL = ["pandas", "pyarrow", "matplotlib"]
 
 @pytest.mark.parametrize("absent", [OPTIONAL])
 def test_the_package_works_where_a_library_is_absent(absent):
-    # None in sys.modules makes an import fail as if the library were not installed. Warnings are no errors here: pandas
-    # 2.2 warns of itself where pyarrow is absent.
+    # None in sys.modules makes an import fail as if the library were not installed. Warnings are no
+    # errors here: pandas 2.2 warns of itself where pyarrow is absent.
     run(
         f"""
 import sys
@@ -175,7 +207,8 @@ assert frame.lazy().pr.report("relevant", "score").collect().height > 1
     )
 
 
-# Each script runs in a process of its own, with warnings as errors. CHECK uses `.pr` of a pandas frame.
+# Each script runs in a process of its own, with warnings as errors. CHECK uses `.pr` of a pandas
+# frame.
 CHECK = """
 import pandas as pd
 frame = pd.DataFrame({"relevant": [1, 0], "score": [2, 1]})
@@ -205,7 +238,8 @@ threads = [threading.Thread(target=check) for _ in range(8)]
 [thread.join() for thread in threads]
 assert not faults, faults
 """,
-    # On Python 3.13, extensions of pandas cannot be imported again if the import fails before pandas.io.api.
+    # On Python 3.13, extensions of pandas cannot be imported again if the import fails before
+    # pandas.io.api.
     "an import of pandas fails first": f"""
 import sys, frame_pr
 class Broken:
@@ -229,7 +263,8 @@ def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
     run(ORDERS[order], "-W", "error")
 
 
-# calls and copies -----------------------------------------------------------------------------------------------------
+# calls and copies
+# -----------------------------------------------------------------------------------------------------
 
 PAIR = pl.DataFrame({"truth": [1, 0], "score": [0.2, 0.1]})
 
@@ -242,16 +277,25 @@ def test_public_functions_are_pickled_and_keep_their_signatures():
             assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))])
-@pytest.mark.parametrize("frame", [PAIR, PAIR.lazy(), PAIR.to_pandas()], ids=["polars", "lazy", "pandas"])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))]
+)
+@pytest.mark.parametrize(
+    "frame", [PAIR, PAIR.lazy(), PAIR.to_pandas()], ids=["polars", "lazy", "pandas"]
+)
 def test_accessors_and_their_methods_are_copied_and_pickled(again, frame):
     for accessor in (frame.pr, fp.PR(frame)):
         for method in (again(accessor).average_precision, again(accessor.average_precision)):
             result = method("truth", "score")
-            assert (result.collect() if isinstance(result, pl.LazyFrame) else result).shape == (1, 1)
+            assert (result.collect() if isinstance(result, pl.LazyFrame) else result).shape == (
+                1,
+                1,
+            )
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))]
+)
 def test_frames_in_parts_are_copied_and_pickled(again):
     parts = again(fp.partitioned(PAIR, partitions=2, progress=False))
     assert parts.average_precision("truth", "score").item() == 1.0

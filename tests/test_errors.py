@@ -21,7 +21,16 @@ run = pl.DataFrame(
         "grade": [0, 1, 2, 3, 0],
     }
 )
-NAMES = {"run": run, "pdf": run.to_pandas(), "lazy": run.lazy(), "fp": fp, "pl": pl, "pd": pd, "np": np, "dt": dt}
+NAMES = {
+    "run": run,
+    "pdf": run.to_pandas(),
+    "lazy": run.lazy(),
+    "fp": fp,
+    "pl": pl,
+    "pd": pd,
+    "np": np,
+    "dt": dt,
+}
 NAMES |= {"Decimal": Decimal, "objects": pl.Series([object()] * 5, dtype=pl.Object)}
 NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.columns]), axis=1)
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
@@ -304,10 +313,15 @@ fp.significance  | compare(...) does that
 def rows(table: str) -> list[tuple[str, str]]:
     # A long sentence is on a line of its own.
     lines = table.strip().replace("\n    | ", " | ").splitlines()
-    return [(call.strip(), sentence.strip()) for call, sentence in (line.rsplit(" | ", 1) for line in lines)]
+    return [
+        (call.strip(), sentence.strip())
+        for call, sentence in (line.rsplit(" | ", 1) for line in lines)
+    ]
 
 
-@pytest.mark.parametrize(("call", "sentence"), rows(KEYWORDS), ids=[call for call, _ in rows(KEYWORDS)])
+@pytest.mark.parametrize(
+    ("call", "sentence"), rows(KEYWORDS), ids=[call for call, _ in rows(KEYWORDS)]
+)
 def test_unknown_keywords(call, sentence):
     # Before anything else is looked at: no frame is needed, nor an argument.
     function, word = call.removesuffix("=)").split("(")

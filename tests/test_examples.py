@@ -38,7 +38,9 @@ def test_an_example_runs(example: str, tmp_path: Path) -> None:
 CALLS = [
     call
     for page in (ROOT / "README.md", ROOT / "docs" / "cheat-sheet.md")
-    for table in re.findall(r"\| task \| call \|\n.*?\n\n", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for table in re.findall(
+        r"\| task \| call \|\n.*?\n\n", page.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     for call in re.findall(r"\| `([^`]*)` \|$", table, flags=re.MULTILINE)
 ]
 RUN = {

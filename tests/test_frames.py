@@ -1,6 +1,7 @@
 """Every public function, once on each kind of frame: the same kind comes back, with the values of polars.
 
-Values are tested on polars alone, elsewhere. A function of `frame_pr` that is not in `TABLE` fails the first test.
+Values are tested on polars alone, elsewhere. A function of `frame_pr` that is not in `TABLE` fails
+the first test.
 """
 
 import inspect
@@ -33,11 +34,16 @@ RUN = pl.DataFrame(
         "dog": RNG.random(200) / 2,
     }
 ).with_columns(owl=1 - pl.col("cat") - pl.col("dog"))
-RANKED = pl.DataFrame({"query": [1, 1, 2, 2], "document": list("abac"), "score": [0.9, 0.5, 0.8, 0.7]})
+RANKED = pl.DataFrame(
+    {"query": [1, 1, 2, 2], "document": list("abac"), "score": [0.9, 0.5, 0.8, 0.7]}
+)
 JUDGED = pl.DataFrame({"query": [1, 1, 2], "document": list("acb"), "relevant": [1, 1, 0]})
 # Of numbers: polars 1.40 crashes on Arrow's large lists of large texts.
 LISTS = pl.DataFrame({"user": [1, 2], "liked": [[1, 2], [3]], "shown": [[2, 9, 1], [9, 3]]})
-ONE, TWO = {"truth": "relevant", "score": "score"}, {"truth": "relevant", "score": ["score", "other"]}
+ONE, TWO = (
+    {"truth": "relevant", "score": "score"},
+    {"truth": "relevant", "score": ["score", "other"]},
+)
 
 
 class Call(NamedTuple):
@@ -58,7 +64,11 @@ def table() -> dict[str, Call]:
         ("compare", (RUN,), TWO | {"metrics": "average_precision", "by": "query"}),
         ("average_curve", (RUN,), ONE | {"by": "query", "points": 11}),
         ("confusion_matrix", (RUN,), {"truth": "label", "prediction": "guess", "by": "query"}),
-        ("unpivot_classes", (RUN.drop("score", "other"),), {"truth": "label", "scores": ["cat", "dog", "owl"]}),
+        (
+            "unpivot_classes",
+            (RUN.drop("score", "other"),),
+            {"truth": "label", "scores": ["cat", "dog", "owl"]},
+        ),
         ("explode_lists", (LISTS,), {"truth": "liked", "ranked": "shown", "by": "user"}),
         ("join_judgments", (RANKED, JUDGED), {"on": ["query", "document"]}),
     ]:
@@ -72,12 +82,21 @@ PLOTS = {
     "plot_scores": Call("plot_scores", (RUN,), ONE),
     "plot_gains": Call("plot_gains", (fp.gains_table(RUN, **ONE, bins=5),), {}),
     "plot_confusion": Call("plot_confusion", (fp.confusion_matrix(RUN, "label", "guess"),), {}),
-    "plot_intervals": Call("plot_intervals", (fp.intervals(RUN, "average_precision", **TWO, by="query"),), {}),
+    "plot_intervals": Call(
+        "plot_intervals", (fp.intervals(RUN, "average_precision", **TWO, by="query"),), {}
+    ),
     "plot_comparison": Call("plot_comparison", (fp.average_precision(RUN, **TWO, by="query"),), {}),
 }
 OTHER_KINDS = [kind for kind in KINDS if kind.name != "polars"]
 # These take no frame, or give none of the same kind.
-NOT_HERE = {"partitioned", "format_table", "read_trec_run", "read_trec_qrels", "metrics", "show_versions"}
+NOT_HERE = {
+    "partitioned",
+    "format_table",
+    "read_trec_run",
+    "read_trec_qrels",
+    "metrics",
+    "show_versions",
+}
 NOT_HERE |= {"plot_curve", "plot_differences", "plot_slopes", "plot_trend"}  # which leave
 
 
@@ -97,7 +116,9 @@ def test_a_function_on_every_kind_of_frame(name: str, kind: Kind):
     assert_same(kind.read(result), expected, dtypes=kind.of is pl.LazyFrame)
     for frame, data in zip(given, call.frames, strict=True):
         before = kind(data)
-        assert frame.equals(before) if isinstance(frame, pd.DataFrame) else True, "the caller's frame was changed"
+        assert frame.equals(before) if isinstance(frame, pd.DataFrame) else True, (
+            "the caller's frame was changed"
+        )
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -105,7 +126,9 @@ def test_a_function_does_not_read_a_lazy_frame_before_it_is_collected(name: str)
     reads: list[int] = []
 
     def watched(data: pl.DataFrame) -> pl.LazyFrame:
-        return data.lazy().map_batches(lambda rows: reads.append(rows.height) or rows, schema=data.schema)
+        return data.lazy().map_batches(
+            lambda rows: reads.append(rows.height) or rows, schema=data.schema
+        )
 
     result = TABLE[name].on(watched)
     schema = result.collect_schema()
@@ -115,7 +138,9 @@ def test_a_function_does_not_read_a_lazy_frame_before_it_is_collected(name: str)
     assert collected.schema == schema
 
 
-MEANS = Call("evaluate", (RUN,), TWO | {"metrics": ["tp@3", "f1@3"], "by": "query", "mean_over": "query"})
+MEANS = Call(
+    "evaluate", (RUN,), TWO | {"metrics": ["tp@3", "f1@3"], "by": "query", "mean_over": "query"}
+)
 
 
 @pytest.mark.parametrize("call", [*TABLE.values(), MEANS], ids=[*TABLE, "means"])
@@ -135,9 +160,24 @@ def test_a_method_is_the_function_and_leaves_the_frame_as_it_was(name: str):
     assert inspect.getdoc(getattr(frame.pr, name)) == inspect.getdoc(getattr(fp, name))
 
 
-# Patterns to `polars.col`, text that is hard to quote, and names of columns that the package makes on its way.
+# Patterns to `polars.col`, text that is hard to quote, and names of columns that the package makes
+# on its way.
 ODD = ["^.*$", "*", "^[sr].*$", "", 'a"b`c', "a\0b"]
-OURS = ["group", "order", "weight", "block", "n", "first", "unit", "by0", "key0", "0", "cluster", "m", "row"]
+OURS = [
+    "group",
+    "order",
+    "weight",
+    "block",
+    "n",
+    "first",
+    "unit",
+    "by0",
+    "key0",
+    "0",
+    "cluster",
+    "m",
+    "row",
+]
 
 
 def renamed(call: Call, names: dict[str, str]) -> Call:
@@ -154,7 +194,9 @@ def renamed(call: Call, names: dict[str, str]) -> Call:
     return Call(call.function, frames, {name: new(value) for name, value in call.arguments.items()})
 
 
-@pytest.mark.parametrize("names", [ODD, OURS, OURS[6:]], ids=["patterns", "names of ours", "more names of ours"])
+@pytest.mark.parametrize(
+    "names", [ODD, OURS, OURS[6:]], ids=["patterns", "names of ours", "more names of ours"]
+)
 @pytest.mark.parametrize("name", TABLE)
 def test_columns_may_have_any_name(name: str, names: list[str]):
     call = TABLE[name]
@@ -167,7 +209,14 @@ def test_columns_may_have_any_name(name: str, names: list[str]):
 
 
 # Rows in parts do not keep their order, which with_metrics returns.
-IN_PARTS = ["evaluate", "report", "tally", "average_precision", "average_precision_at_k", "precision_at_k"]
+IN_PARTS = [
+    "evaluate",
+    "report",
+    "tally",
+    "average_precision",
+    "average_precision_at_k",
+    "precision_at_k",
+]
 IN_PARTS += ["recall_at_k", "interpolated_average_precision", "f_beta", "roc_auc", "ndcg"]
 
 
@@ -207,5 +256,7 @@ def sorted_rows(frame: pl.DataFrame) -> pl.DataFrame:
 def test_a_plot_of_every_kind_of_frame(name: str, kind: Kind):
     pytest.importorskip("matplotlib").use("agg")
     figures = [PLOTS[name].on(make).figure for make in (pl.DataFrame.clone, kind)]
-    texts, other = (["".join(text.get_text() for text in ax.texts) for ax in figure.axes] for figure in figures)
+    texts, other = (
+        ["".join(text.get_text() for text in ax.texts) for ax in figure.axes] for figure in figures
+    )
     assert texts == other

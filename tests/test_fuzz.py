@@ -19,8 +19,20 @@ def test_every_value_is_the_exact_one(subject: str):
 
 
 EVERY = [{"ties": rule} for rule in ("threshold", "expected", "optimistic", "pessimistic", "order")]
-EVERY += [{"tie_break": "d"}, {"ascending": True}, {"unscored": "drop"}, {"unjudged": "negative"}, {"unjudged": "drop"}]
-EVERY += [{"weight": "w"}, {"weight": "f"}, {"count": "n"}, {"count": "n", "ties": "expected"}, {"gain": "g"}]
+EVERY += [
+    {"tie_break": "d"},
+    {"ascending": True},
+    {"unscored": "drop"},
+    {"unjudged": "negative"},
+    {"unjudged": "drop"},
+]
+EVERY += [
+    {"weight": "w"},
+    {"weight": "f"},
+    {"count": "n"},
+    {"count": "n", "ties": "expected"},
+    {"gain": "g"},
+]
 EVERY += [{"gain": "g", "ties": rule} for rule in ("expected", "optimistic")]
 EVERY += [{name: "total"} for name in ("total_positives", "total_rows", "prevalence")]
 
@@ -33,16 +45,18 @@ def test_every_metric_under_each_option(options):
 def test_metrics_that_lie_between_0_and_1():
     call = every_metric({})
     result = result_of(call)
-    shares = [name for name in call.names if metric(name).kind == "share" and metric(name).from_0_to_1]
+    shares = [
+        name for name in call.names if metric(name).kind == "share" and metric(name).from_0_to_1
+    ]
     assert [name for name in shares if not result[name].drop_nulls().is_between(0, 1).all()] == []
     assert {"average_precision", "min_cost1", "f1@3", "roc_auc@fpr=0.1"} <= {*shares}
 
 
 LIMITS = "(precision|specificity|fpr)="
-BOUND = (
-    f"^threshold@(?!recall)|@npv=|^(npv|mcc|markedness)@recall=|captured|judged|/hits|^(?!tp|fn|recall|roc).*@{LIMITS}"
+BOUND = f"^threshold@(?!recall)|@npv=|^(npv|mcc|markedness)@recall=|captured|judged|/hits|^(?!tp|fn|recall|roc).*@{LIMITS}"
+EXPECTED = (
+    f"(?<!roc_auc)@{LIMITS}|@(recall|npv)=|max_|min_|interpolated|equal_error|^threshold@|/hits"
 )
-EXPECTED = f"(?<!roc_auc)@{LIMITS}|@(recall|npv)=|max_|min_|interpolated|equal_error|^threshold@|/hits"
 
 
 @pytest.mark.parametrize(
@@ -63,8 +77,13 @@ def test_metrics_that_an_option_refuses(options, refused):
 @pytest.mark.parametrize("options", [{}, {"ties": "expected"}, {"weight": "w"}], ids=str)
 def test_every_metric_of_one_group_in_ranges_of_scores(options):
     call = every_metric(options)
-    frame, options = call.frame.with_columns(pl.col("s") + pl.int_range(pl.len()) % 40), dict(call.options, by=None)
-    ranges = fp.partitioned(frame, partitions=4, progress=False).evaluate(call.names, "y", "s", **options)
+    frame, options = (
+        call.frame.with_columns(pl.col("s") + pl.int_range(pl.len()) % 40),
+        dict(call.options, by=None),
+    )
+    ranges = fp.partitioned(frame, partitions=4, progress=False).evaluate(
+        call.names, "y", "s", **options
+    )
     assert_frame_equal(ranges, frame.pr.evaluate(call.names, "y", "s", **options), rel_tol=1e-11)
 
 

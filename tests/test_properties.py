@@ -22,12 +22,38 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.booleans(), SCORES), min_size=1,
 FRAMES = ROWS.map(lambda rows: pl.DataFrame(rows, schema=["q", "relevant", "score"], orient="row"))
 
 # Beside every area and total, a figure of each cut.
-SOME = [name for name in NAMES if "@" not in name and not name.startswith(("max_f0", "max_f2", "min_cost3", "rbp0.9"))]
-SOME += ["average_precision@3", "average_precision@3/hits", "average_precision@20%", "precision@1", "precision@10"]
-SOME += [f"precision@{cut}" for cut in ("20%", "threshold=0.5", "recall=0", "recall=0.8", "precision=0.6", "fpr=0.3")]
-SOME += ["mcc@3", "mcc@threshold=0", "mcc@threshold=-inf", "mcc@threshold=1e300", "mcc@recall=1", "mcc@fpr=0"]
+SOME = [
+    name
+    for name in NAMES
+    if "@" not in name and not name.startswith(("max_f0", "max_f2", "min_cost3", "rbp0.9"))
+]
+SOME += [
+    "average_precision@3",
+    "average_precision@3/hits",
+    "average_precision@20%",
+    "precision@1",
+    "precision@10",
+]
+SOME += [
+    f"precision@{cut}"
+    for cut in ("20%", "threshold=0.5", "recall=0", "recall=0.8", "precision=0.6", "fpr=0.3")
+]
+SOME += [
+    "mcc@3",
+    "mcc@threshold=0",
+    "mcc@threshold=-inf",
+    "mcc@threshold=1e300",
+    "mcc@recall=1",
+    "mcc@fpr=0",
+]
 SOME += ["reciprocal_rank@3", "success@3", "dcg@3", "ndcg@3", "judged@3", "roc_auc@fpr=0.35"]
-SOME += ["threshold@max_f1", "threshold@recall=0.8", "k@recall=0.3", "interpolated_precision@recall=0.3", "f2@3"]
+SOME += [
+    "threshold@max_f1",
+    "threshold@recall=0.8",
+    "k@recall=0.3",
+    "interpolated_precision@recall=0.3",
+    "f2@3",
+]
 THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
 # At a threshold of their own these follow the scores wherever they go.
 AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
@@ -49,7 +75,10 @@ def test_the_order_of_the_rows_changes_nothing(data, random):
     )
     beside = data.with_row_index().pr.with_curve("relevant", "score", by="q", rates="all")
     assert_same(
-        data.with_row_index()[order].pr.with_curve("relevant", "score", by="q", rates="all").sort("index"), beside
+        data.with_row_index()[order]
+        .pr.with_curve("relevant", "score", by="q", rates="all")
+        .sort("index"),
+        beside,
     )
 
 
@@ -65,13 +94,22 @@ RANKED = [
     "first_rank",
     "mean_rank",
 ]
-AVERAGED = ["average_precision", "average_precision@2", "precision@2", "recall@3", "roc_auc", "roc_auc@fpr=0.37"]
+AVERAGED = [
+    "average_precision",
+    "average_precision@2",
+    "precision@2",
+    "recall@3",
+    "roc_auc",
+    "roc_auc@fpr=0.37",
+]
 
 
 @given(SMALL)
 def test_expected_is_the_mean_over_all_orders(data):
     for names, given_ties in ((RANKED, {}), (AVERAGED, {"ties": "expected"})):
-        assert values(data, names, **given_ties) == {n: near(v) for n, v in mean_over_orders(data, names).items()}
+        assert values(data, names, **given_ties) == {
+            n: near(v) for n, v in mean_over_orders(data, names).items()
+        }
     rules = ("pessimistic", "expected", "optimistic")
     worst, mean, best = (values(data, AVERAGED, ties=ties) for ties in rules)
     for name in AVERAGED:
@@ -82,7 +120,9 @@ def test_expected_is_the_mean_over_all_orders(data):
 @settings(max_examples=8)  # all metrics each
 @given(FRAMES, ROWS)
 def test_adding_groups_changes_no_other(data, rows):
-    others = pl.DataFrame(rows, schema=data.schema, orient="row").with_columns(q=pl.col("q") * 2 - 3)
+    others = pl.DataFrame(rows, schema=data.schema, orient="row").with_columns(
+        q=pl.col("q") * 2 - 3
+    )
     kept = data.with_columns(q=pl.col("q") * 2)  # even: between the others, which are odd
     together = metrics_of(pl.concat([others, kept]))
     assert_same(together.filter(pl.col("q") % 2 == 0), metrics_of(kept))
@@ -90,22 +130,34 @@ def test_adding_groups_changes_no_other(data, rows):
 
 @given(FRAMES)
 def test_only_the_order_of_the_scores_matters(data):
-    ranks = data.with_columns(score=pl.col("score").replace({-0.0: 0.0}).rank("dense").cast(pl.Int64) * 3 - 7)
+    ranks = data.with_columns(
+        score=pl.col("score").replace({-0.0: 0.0}).rank("dense").cast(pl.Int64) * 3 - 7
+    )
     back = dict(zip(ranks["score"].to_list(), (data["score"] + 0.0).to_list(), strict=True))
     names = [name for name in SOME if name not in AT_THRESHOLD]
     expected, found = metrics_of(data, names), metrics_of(ranks, names)
     assert_same(found.drop(THRESHOLDS), expected.drop(THRESHOLDS))
     # And the thresholds are those scores.
     for name in THRESHOLDS:
-        assert [one if one is None else back[one] for one in found[name].to_list()] == expected[name].to_list()
-    curves = [one.pr.curve("relevant", "score", by="q", rates="all").drop("threshold") for one in (ranks, data)]
+        assert [one if one is None else back[one] for one in found[name].to_list()] == expected[
+            name
+        ].to_list()
+    curves = [
+        one.pr.curve("relevant", "score", by="q", rates="all").drop("threshold")
+        for one in (ranks, data)
+    ]
     assert_same(*curves)
 
 
 @given(FRAMES)
 def test_twice_the_rows_are_the_same_rates(data):
     # Every row beside its copy: every block has twice its rows and hits, so that all shares stay.
-    shares = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "max_f1"]
+    shares = [
+        "average_precision",
+        "interpolated_average_precision",
+        "interpolated_average_precision_11",
+        "max_f1",
+    ]
     shares += [
         "precision@recall=0.8",
         "prevalence",
@@ -123,13 +175,17 @@ def test_the_curve(data):
     assert curve["q"].is_sorted()
     for (q,), part in curve.partition_by("q", as_dict=True).items():
         rows = data.filter(q=q)
-        assert part["threshold"].to_list() == sorted({score + 0.0 for score in rows["score"].to_list()}, reverse=True)
+        assert part["threshold"].to_list() == sorted(
+            {score + 0.0 for score in rows["score"].to_list()}, reverse=True
+        )
         assert part["k"].is_sorted()
         assert part["tp"].is_sorted()
         assert part["interpolated_precision"].is_sorted(descending=True)
         assert part.select("k", "tp").row(-1) == (rows.height, rows["relevant"].sum())
         assert (part["tp"] + part["fp"] == part["k"]).all()
-        assert (part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height).all()
+        assert (
+            part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height
+        ).all()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +204,13 @@ def test_scores_of_other_dtypes(dtype, numbers, data):
     rows = data.draw(st.lists(st.tuples(st.booleans(), numbers), min_size=1, max_size=30))
     truth, score = map(list, zip(*rows, strict=True))
     frame = pl.DataFrame({"relevant": truth, "score": pl.Series(score, dtype=dtype)})
-    names = ["average_precision", "interpolated_average_precision", "tied_rows", "precision@3", "threshold@max_f1"]
+    names = [
+        "average_precision",
+        "interpolated_average_precision",
+        "tied_rows",
+        "precision@3",
+        "threshold@max_f1",
+    ]
     result = frame.pr.evaluate(names, "relevant", "score").row(0, named=True)
     score = frame["score"].to_list()
     assert result == {name: near(oracle(name, truth, score)) for name in names}

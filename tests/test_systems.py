@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-# As on Windows: no database of time zones, CRLF in files, processes that start anew. In a folder that shells dislike.
+# As on Windows: no database of time zones, CRLF in files, processes that start anew. In a folder
+# that shells dislike.
 SCRIPT = """
 import sys
 sys.modules["tzdata"] = None
@@ -45,4 +46,7 @@ def test_without_time_zones_in_an_odd_folder_with_spawned_processes(tmp_path):
     assert ran.returncode == 0, ran.stderr
     # The positive of the first day is at rank 1, that of the second at rank 2: 1/1 and 1/2.
     assert ran.stdout.splitlines() == ["[[1.0, 0.5], [1.0, 0.5], [1.0, 0.5]]", "True"]
-    assert sorted(path.name for path in folder.iterdir() if path.name != "__pycache__") == ["qrels.txt", "script.py"]
+    assert sorted(path.name for path in folder.iterdir() if path.name != "__pycache__") == [
+        "qrels.txt",
+        "script.py",
+    ]

@@ -72,7 +72,10 @@ class GroupValues:
 
     def _values(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         groups = max(map(len, columns))
-        score, truth = (column if len(column) == groups else column.new_from_index(0, groups) for column in columns)
+        score, truth = (
+            column if len(column) == groups else column.new_from_index(0, groups)
+            for column in columns
+        )
         rows = self._rows(pl.DataFrame({"score": score, "truth": truth}))
         table = values_of(rows, self.metrics, ascending=self.ascending, by="group")
         if table.height == groups:
@@ -85,8 +88,12 @@ class GroupValues:
 
     def _rows(self, lists: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of all groups; raise if scores or labels are invalid."""
-        dtypes: list[Any] = [dtype.inner for dtype in lists.schema.values() if isinstance(dtype, pl.List)]
-        for argument, name, dtype in zip(("score", "truth"), (self.score, self.truth), dtypes, strict=True):
+        dtypes: list[Any] = [
+            dtype.inner for dtype in lists.schema.values() if isinstance(dtype, pl.List)
+        ]
+        for argument, name, dtype in zip(
+            ("score", "truth"), (self.score, self.truth), dtypes, strict=True
+        ):
             if isinstance(dtype, pl.Struct) and not name:
                 raise ValueError(
                     f"{argument} gives several columns: an expression takes one, evaluate takes a list of scores"
@@ -101,9 +108,13 @@ class GroupValues:
             )
         table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
         table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
-        no_score = pl.col("score").is_null() | (pl.col("score").is_nan() if dtypes[0].is_float() else False)
+        no_score = pl.col("score").is_null() | (
+            pl.col("score").is_nan() if dtypes[0].is_float() else False
+        )
         self._refuse_missing(f"score {shown(self.score)}", table.filter(no_score), rows)
-        self._refuse_missing(f"truth {shown(self.truth)}", table.filter(pl.col("truth").is_null()), rows)
+        self._refuse_missing(
+            f"truth {shown(self.truth)}", table.filter(pl.col("truth").is_null()), rows
+        )
         return table
 
     def _refuse_missing(self, column: str, missing: pl.DataFrame, rows: pl.Series) -> None:
@@ -111,14 +122,18 @@ class GroupValues:
             return
         group = missing["group"][0]
         number = (missing["group"] == group).sum()
-        of_all = pluralize(rows[group], "value", "values") + ("" if len(rows) == 1 else " of a group")
+        of_all = pluralize(rows[group], "value", "values") + (
+            "" if len(rows) == 1 else " of a group"
+        )
         finding = f"{number} missing of {of_all} (null or NaN)"
         if column.startswith("truth") and self.positive is None:
             finding = f"{number} of {of_all} missing, or neither true, false, 0 nor 1"
         raise ValueError(f"{column} has {finding}; drop these rows, or fill them, before the call")
 
 
-def values_of(rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by: str | None = None) -> pl.DataFrame:
+def values_of(
+    rows: pl.DataFrame, metrics: Sequence[str], *, ascending: bool, by: str | None = None
+) -> pl.DataFrame:
     """Evaluate metrics of the columns `truth` and `score`."""
     ranked, output = rows_of(rows, request_of("truth", "score", by, None, {"ascending": ascending}))
     return output.result(values(ranked, dict(zip(metrics, metrics, strict=True))), list(metrics))
@@ -135,7 +150,9 @@ def expression_of(argument: str, column: Column) -> pl.Expr:
     """Return the column of a name, or the expression itself; of several columns a struct, which is refused later."""
     refuse_several(argument, column)
     if not isinstance(column, (str, pl.Expr)):
-        raise TypeError(f"{argument} takes the name of one column, or a polars expression; got {shown(column)}")
+        raise TypeError(
+            f"{argument} takes the name of one column, or a polars expression; got {shown(column)}"
+        )
     expression = by_name(column) if isinstance(column, str) else column
     if not expression.meta.has_multiple_outputs():
         return expression
@@ -153,7 +170,9 @@ def refuse_no_label(positive: object) -> None:
         return
     try:
         dtype = literal_label(positive).schema["label"]
-        is_label = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested())
+        is_label = not (
+            isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested()
+        )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         is_label = False
     if not is_label:
@@ -168,6 +187,12 @@ def _is_positive(name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
     if dtype == pl.Boolean:
         return label
     if not dtype.is_numeric():
-        advice = "it must have one label in a row" if dtype.is_nested() else "name its positive label, positive=..."
-        raise ValueError(f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}")
+        advice = (
+            "it must have one label in a row"
+            if dtype.is_nested()
+            else "name its positive label, positive=..."
+        )
+        raise ValueError(
+            f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}"
+        )
     return pl.when(label == 1).then(True).when(label == 0).then(False)

@@ -21,12 +21,13 @@ class ExprPR:
     """Give expressions of scores their `.pr`: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, which is typed.
 
     Every method returns an expression with one value per group, for `select`, `group_by(...).agg`,
-    `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and streaming. Values and names are those of
-    `evaluate`. An undefined value is null: ``.fill_null(0.0)`` fills it.
+    `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and streaming. Values and names
+    are those of `evaluate`. An undefined value is null: ``.fill_null(0.0)`` fills it.
 
-    When polars computes the expression, it raises a `ValueError` for missing scores or labels, for labels that are
-    neither Boolean nor 0/1 (without `positive`), for scores that are not numbers, and for a score or label without one
-    value per row. A `positive` that no row has is not an error, because a group may have no positives.
+    When polars computes the expression, it raises a `ValueError` for missing scores or labels, for
+    labels that are neither Boolean nor 0/1 (without `positive`), for scores that are not numbers,
+    and for a score or label without one value per row. A `positive` that no row has is not an
+    error, because a group may have no positives.
 
     `metric` with a list of names ranks the rows once for all of them, as `evaluate` does.
 
@@ -46,12 +47,19 @@ class ExprPR:
 
     def __init__(self, score: pl.Expr) -> None:
         if not isinstance(score, pl.Expr):
-            raise TypeError(f"score: ExprPR takes a polars expression, such as pl.col('score'); got {shown(score)}")
+            raise TypeError(
+                f"score: ExprPR takes a polars expression, such as pl.col('score'); got {shown(score)}"
+            )
         self._score = expression_of("score", score)
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {(getattr(self, name).__doc__ or '').partition('.')[0]}" for name in _METHODS]
-        return "\n".join([".pr of an expression; help(pl.col('score').pr.metric) has an example", *lines])
+        lines = [
+            f"  {name}: {(getattr(self, name).__doc__ or '').partition('.')[0]}"
+            for name in _METHODS
+        ]
+        return "\n".join(
+            [".pr of an expression; help(pl.col('score').pr.metric) has an example", *lines]
+        )
 
     if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
@@ -66,7 +74,12 @@ class ExprPR:
 
     @public()
     def metric(
-        self, names: str | Sequence[str], truth: Column, *, positive: object = None, ascending: bool = False
+        self,
+        names: str | Sequence[str],
+        truth: Column,
+        *,
+        positive: object = None,
+        ascending: bool = False,
     ) -> pl.Expr:
         """Compute any metric by its name, or a struct of several.
 
@@ -104,13 +117,19 @@ class ExprPR:
         """
         listed = names_of("names", names, "names of metrics")
         if isinstance(truth, str) and is_metric(truth) and not is_metric(listed[0]):
-            raise ValueError(f"the metric comes first, then truth: metric({truth!r}, {listed[0]!r})")
+            raise ValueError(
+                f"the metric comes first, then truth: metric({truth!r}, {listed[0]!r})"
+            )
         lowest_first, label = check_flag("ascending", ascending), expression_of("truth", truth)
         refuse_no_label(positive)
         dtypes = {
-            name: pl.dtype_of(self._score) if metric(name).kind == "threshold" else dtype_of(name) for name in listed
+            name: pl.dtype_of(self._score) if metric(name).kind == "threshold" else dtype_of(name)
+            for name in listed
         }
-        columns = (column.meta.output_name(raise_if_undetermined=False) or "" for column in (self._score, label))
+        columns = (
+            column.meta.output_name(raise_if_undetermined=False) or ""
+            for column in (self._score, label)
+        )
         values = GroupValues(tuple(listed), next(columns), next(columns), positive, lowest_first)
         single = isinstance(names, str)
         dtype = dtypes[listed[0]] if single else pl.struct_with_fields(dtypes)
@@ -120,10 +139,13 @@ class ExprPR:
         return result.alias(listed[0] if single else "metrics")
 
     @public()
-    def average_precision(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+    def average_precision(
+        self, truth: Column, *, positive: object = None, ascending: bool = False
+    ) -> pl.Expr:
         """Compute average precision (AP), the area under the precision-recall curve.
 
-        `truth`, `positive` and `ascending` are those of `metric`. The result is null without positives.
+        `truth`, `positive` and `ascending` are those of `metric`. The result is null without
+        positives.
 
         Examples
         --------
@@ -144,7 +166,8 @@ class ExprPR:
     ) -> pl.Expr:
         """Compute precision@k, the positives among the first k rows, divided by k also in smaller groups.
 
-        `k` is a number of rows, or a share such as "10%". The other arguments are those of `metric`.
+        `k` is a number of rows, or a share such as "10%". The other arguments are those of
+        `metric`.
 
         Examples
         --------
@@ -157,10 +180,13 @@ class ExprPR:
         return self.metric(f"precision@{Rank.of(k)}", truth, positive=positive, ascending=ascending)
 
     @public()
-    def roc_auc(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+    def roc_auc(
+        self, truth: Column, *, positive: object = None, ascending: bool = False
+    ) -> pl.Expr:
         """Compute ROC AUC, the share of pairs in which the positive scores higher; a tie counts as half.
 
-        `truth`, `positive` and `ascending` are those of `metric`. The result is null without positives or negatives.
+        `truth`, `positive` and `ascending` are those of `metric`. The result is null without
+        positives or negatives.
 
         Examples
         --------
@@ -174,11 +200,17 @@ class ExprPR:
 
     @public()
     def ndcg(
-        self, truth: Column, k: int | str | None = None, *, positive: object = None, ascending: bool = False
+        self,
+        truth: Column,
+        k: int | str | None = None,
+        *,
+        positive: object = None,
+        ascending: bool = False,
     ) -> pl.Expr:
         """Compute nDCG with a gain of 1 for each positive; `ndcg` of frames accepts other gains.
 
-        `k` is a number of rows, or a share such as "10%". The other arguments are those of `metric`.
+        `k` is a number of rows, or a share such as "10%". The other arguments are those of
+        `metric`.
 
         Examples
         --------
@@ -189,4 +221,9 @@ class ExprPR:
         >>> run.select(ndcg.round(4)).item()
         0.3869
         """
-        return self.metric("ndcg" if k is None else f"ndcg@{Rank.of(k)}", truth, positive=positive, ascending=ascending)
+        return self.metric(
+            "ndcg" if k is None else f"ndcg@{Rank.of(k)}",
+            truth,
+            positive=positive,
+            ascending=ascending,
+        )

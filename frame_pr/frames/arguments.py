@@ -1,7 +1,7 @@
 """Check the arguments of public functions: one function for each kind of argument returns the value to use.
 
-`public` checks the keywords of a call, `check_whole` and the like check values. The names of columns are checked in
-`columns.py`.
+`public` checks the keywords of a call, `check_whole` and the like check values. The names of
+columns are checked in `columns.py`.
 """
 
 from __future__ import annotations
@@ -50,21 +50,32 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
     for option, reason, values, with_option in refusals:
         value = arguments.get(option)
         is_refused = not values or (isinstance(value, str) and value in values)
-        if is_refused and _is_set(option, arguments) and (with_option is None or _is_set(with_option, arguments)):
-            text = f"{option}={shown(value) if option in DEFAULTS else ''}: {caller} does not take it"
+        if (
+            is_refused
+            and _is_set(option, arguments)
+            and (with_option is None or _is_set(with_option, arguments))
+        ):
+            text = (
+                f"{option}={shown(value) if option in DEFAULTS else ''}: {caller} does not take it"
+            )
             raise ValueError(f"{text}{f' with {with_option}=' if with_option else ''}; {reason}")
 
 
 def _is_set(option: str, arguments: Mapping[str, Any]) -> bool:
     """Return whether an option has a value other than its default."""
     value = arguments.get(option)
-    return value is not None and not (isinstance(value, (str, bool)) and value == DEFAULTS.get(option))
+    return value is not None and not (
+        isinstance(value, (str, bool)) and value == DEFAULTS.get(option)
+    )
 
 
-def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callable[[Function], Function]:
+def public(
+    refusals: Sequence[Refusal] = (), *, others: bool = False
+) -> Callable[[Function], Function]:
     """Check the arguments of each call of a public function, before it looks at anything.
 
-    `refusals`: the options that the function refuses. `others`: whether it passes unknown keywords to another library.
+    `refusals`: the options that the function refuses. `others`: whether it passes unknown keywords
+    to another library.
     """
 
     def decorate(function: Function) -> Function:
@@ -87,38 +98,70 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], d
     """
     function = unwrap(function)
     spec = getfullargspec(function)
-    options = str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
-    keywords = [*spec.args, *spec.kwonlyargs, *getattr(function.__globals__.get(options), "__annotations__", ())]
-    return spec.args, spec.args[: len(spec.args) - len(spec.defaults or ())], dict.fromkeys(keywords)
+    options = (
+        str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
+    )
+    keywords = [
+        *spec.args,
+        *spec.kwonlyargs,
+        *getattr(function.__globals__.get(options), "__annotations__", ()),
+    ]
+    return (
+        spec.args,
+        spec.args[: len(spec.args) - len(spec.defaults or ())],
+        dict.fromkeys(keywords),
+    )
 
 
 def _check_arguments(
-    function: Callable[..., Any], args: Sequence[Any], arguments: Any, refusals: Iterable[Refusal], *, others: bool
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    arguments: Any,
+    refusals: Iterable[Refusal],
+    *,
+    others: bool,
 ) -> None:
     """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
     by_position, required, keywords = parameters_of(function)
     if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
         return
-    caller, names = function.__name__, ", ".join(name for name in by_position if name not in ("frame", "self"))
+    caller, names = (
+        function.__name__,
+        ", ".join(name for name in by_position if name not in ("frame", "self")),
+    )
     is_complete = all(name in arguments for name in required[len(args) :])
-    if args and not is_complete and required[0] == "frame" and not hasattr(type(args[0]), "columns"):
+    if (
+        args
+        and not is_complete
+        and required[0] == "frame"
+        and not hasattr(type(args[0]), "columns")
+    ):
         raise TypeError(
             f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
             "a frame of a dict of arrays"
         )
-    # A function of a result, such as a plot, takes only this frame; its docstring says which function gives it.
+    # A function of a result, such as a plot, takes only this frame; its docstring says which
+    # function gives it.
     about = "" if names else f": {(function.__doc__ or '').partition(chr(10))[0]}"
     if surplus := args[len(by_position) :]:
         free = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
-        advised = f"; name the other arguments, as in {free}={shown(surplus[0])}" if names else about
+        advised = (
+            f"; name the other arguments, as in {free}={shown(surplus[0])}" if names else about
+        )
         raise TypeError(f"{caller} takes {names or 'only its frame'} by position{advised}")
     word = next((word for word in arguments if word not in keywords), None)
     if word is None or others:
         return
-    reasons = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
+    reasons = {
+        entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)
+    }
     possible = [name for name in keywords if name not in ("frame", "self", *reasons)]
     refused = meaning(word, keywords) or ""
-    hint = f"{caller} does not take {refused}=: {reasons[refused]}" if refused in reasons else advice(word, possible)
+    hint = (
+        f"{caller} does not take {refused}=: {reasons[refused]}"
+        if refused in reasons
+        else advice(word, possible)
+    )
     hint = hint or f"{caller} takes {', '.join(possible)}{about}"
     raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
 
@@ -215,7 +258,9 @@ def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice
     words = f"{', '.join(others)} or {last}" if others else last
     none = ", or None" if None in allowed else ""
     same_type = isinstance(item, type(allowed[0]))
-    raise (ValueError if same_type else TypeError)(f"{argument} must be {words}{none}, got {shown(value)}")
+    raise (ValueError if same_type else TypeError)(
+        f"{argument} must be {words}{none}, got {shown(value)}"
+    )
 
 
 def refuse_both(function: str, arguments: Mapping[str, Any], *, none: bool = False) -> None:
@@ -239,7 +284,9 @@ def path_of(argument: str, value: Any) -> str:
 def several(argument: str, values: Any, wanted: str) -> list[Any]:
     """Return one value or several as a list. A text counts as one value."""
     values = scalar(values)
-    if isinstance(values, (bytes, bytearray, memoryview, Mapping, pl.Expr)) or hasattr(type(values), "columns"):
+    if isinstance(values, (bytes, bytearray, memoryview, Mapping, pl.Expr)) or hasattr(
+        type(values), "columns"
+    ):
         raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
     if not isinstance(values, Iterable) or isinstance(values, str):
         return [values]
@@ -252,7 +299,9 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
 def refuse_set(argument: str, values: Any) -> None:
     """Refuse a set: the order of the values matters, and a set has another order in each process."""
     if isinstance(values, (set, frozenset)):
-        raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
+        raise TypeError(
+            f"{argument}: a set has no order, and the result depends on it; give a list"
+        )
 
 
 def names_of(argument: str, values: Any, wanted: str) -> list[str]:

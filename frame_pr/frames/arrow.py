@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_PLAIN = cs.numeric() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
+_PLAIN = (
+    cs.numeric() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
+)
 """The columns that polars may have read with equal values."""
 _PLAIN_OBJECTS = ("boolean", "date", "empty", "floating", "integer", "string")
 """The Python objects that may become such columns, in the words of pandas."""
@@ -38,7 +40,9 @@ class _ArrowRead(FrameKind[Frame]):
         labels = [label for label in self.columns if str(label) == str(name)]
         if len(labels) > 1:
             named = " and ".join(dict.fromkeys(map(repr, labels)))
-            raise ValueError(f"the frame has {len(labels)} columns named {named}: rename them before the call")
+            raise ValueError(
+                f"the frame has {len(labels)} columns named {named}: rename them before the call"
+            )
         if str(name) not in self.as_read:
             self.as_read[str(name)] = self.read_column(name)
         return self.as_read[str(name)]
@@ -93,7 +97,9 @@ class ArrowFrame(_ArrowRead[Any]):
         import pyarrow as pa
 
         names = [name for frame in frames for name in frame.column_names]
-        return pa.Table.from_arrays([column for frame in frames for column in frame.columns], names=names)
+        return pa.Table.from_arrays(
+            [column for frame in frames for column in frame.columns], names=names
+        )
 
 
 class PandasFrame(_ArrowRead["pd.DataFrame"]):
@@ -112,9 +118,15 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
     def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
         """Check that these columns exist and are not in the index."""
         if (levels := self.frame.columns.nlevels) > 1:
-            raise ValueError(f"the columns of the {frame} have {levels} levels: give them plain names before the call")
+            raise ValueError(
+                f"the columns of the {frame} have {levels} levels: give them plain names before the call"
+            )
         for name in items:
-            if isinstance(name, str) and name not in self.columns and name in self.frame.index.names:
+            if (
+                isinstance(name, str)
+                and name not in self.columns
+                and name in self.frame.index.names
+            ):
                 raise ValueError(
                     f"{argument}: {shown(name)} is in the index of the {frame}: reset_index() makes a column of it"
                 )
@@ -131,7 +143,11 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
                 raise
             return self.as_read[str(name)]
         categories = getattr(values.dtype, "categories", None)
-        return series if series.dtype != pl.Categorical or categories is None else series.cast(pl.Enum([*categories]))
+        return (
+            series
+            if series.dtype != pl.Categorical or categories is None
+            else series.cast(pl.Enum([*categories]))
+        )
 
     def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
         """Read columns as an Enum whose values polars would change; see `FrameKind`."""
@@ -147,9 +163,13 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
         if values.dtype == object:
             kind = pd.api.types.infer_dtype(values, skipna=True)
             # Arrow would drop the times of datetimes among dates.
-            if kind not in _PLAIN_OBJECTS or (kind == "date" and {*map(type, values.dropna())} != {date}):
+            if kind not in _PLAIN_OBJECTS or (
+                kind == "date" and {*map(type, values.dropna())} != {date}
+            ):
                 return False
-        elif str(values.dtype).startswith(("category", "decimal", "dictionary", "interval", "period")):
+        elif str(values.dtype).startswith(
+            ("category", "decimal", "dictionary", "interval", "period")
+        ):
             return False
         return self.column(name).to_frame().select(_PLAIN).width == 1
 
@@ -159,7 +179,9 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
 
         columns = [_values(frame, name) for frame in frames]
         try:
-            codes, distinct = _factorized(pd.concat(columns, ignore_index=True) if len(columns) > 1 else columns[0])
+            codes, distinct = _factorized(
+                pd.concat(columns, ignore_index=True) if len(columns) > 1 else columns[0]
+            )
         except (TypeError, NotImplementedError):
             return
         self.coded[str(name)] = pd.Series(distinct, dtype=distinct.dtype)
@@ -169,7 +191,10 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
             while text in texts:  # 1 and "1" have one text.
                 text += f" ({type(value).__name__})"
             texts[text] = None
-        labels, places = pl.Series(str(name), [*texts], dtype=pl.Enum([*texts])), pl.Series(codes, dtype=pl.Int64)
+        labels, places = (
+            pl.Series(str(name), [*texts], dtype=pl.Enum([*texts])),
+            pl.Series(codes, dtype=pl.Int64),
+        )
         as_read, start = labels.gather(places.set(places < 0, None)), 0
         for frame, column in zip(frames, columns, strict=True):
             frame.as_read[str(name)] = as_read.slice(start, len(column))
@@ -193,7 +218,9 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
                 )
             return texts.categories[distinct.index(value)]
         # polars reads no nanoseconds of Python objects.
-        is_naive = isinstance(value, (pd.Timestamp, pd.Timedelta)) and getattr(value, "tz", None) is None
+        is_naive = (
+            isinstance(value, (pd.Timestamp, pd.Timedelta)) and getattr(value, "tz", None) is None
+        )
         return value.to_numpy() if is_naive else value
 
     def type_of(self, name: str) -> str:
@@ -210,7 +237,9 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
 
         sources = sources_of(keys)
         columns = {
-            name: self._key(table[name].alias(sources[name])) if name in sources else _pandas(table[name])
+            name: self._key(table[name].alias(sources[name]))
+            if name in sources
+            else _pandas(table[name])
             for name in table.columns
         }
         labels = [self.labels[name] if sources.get(name) == name else name for name in columns]
@@ -225,8 +254,14 @@ class PandasFrame(_ArrowRead["pd.DataFrame"]):
             return _pandas(column, dtype)
         distinct = self.coded[column.name]
         try:
-            values = distinct if distinct.dtype == dtype else pd.Series(distinct.to_list(), dtype=dtype)
-        except (TypeError, ValueError, NotImplementedError):  # The dtype does not hold a value of another frame.
+            values = (
+                distinct if distinct.dtype == dtype else pd.Series(distinct.to_list(), dtype=dtype)
+            )
+        except (
+            TypeError,
+            ValueError,
+            NotImplementedError,
+        ):  # The dtype does not hold a value of another frame.
             values = distinct
         codes = column.cast(self.as_read[column.name].dtype).to_physical()
         return _at(values if values.notna().all() else distinct, codes)
@@ -257,10 +292,18 @@ def _series(name: Any, values: Any) -> pl.Series:
         column = values if is_arrow else pa.array(values, from_pandas=True)
         if pa.types.is_dictionary(column.type) and "string" not in str(column.type.value_type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_decimal256(column.type):  # polars would panic, and its PanicException is not an Exception.
+        if pa.types.is_decimal256(
+            column.type
+        ):  # polars would panic, and its PanicException is not an Exception.
             column = column.cast("float64")
         series = pl.Series(str(name), column)
-    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+        NotImplementedError,
+        pl.exceptions.PolarsError,
+    ) as error:
         raise TypeError(
             f"column {shown(name)} is {str(column.type if is_arrow else dtype)[:100]} and has values that polars "
             f"cannot read ({first_line(error)}): convert it to numbers or text, or drop it, before the call"
@@ -288,7 +331,9 @@ def _values(frame: FrameKind[Any], name: Any) -> Any:
 
     if isinstance(frame, PandasFrame):
         return frame.frame[name]
-    return pd.Series(frame.read([name]).select(by_name(name)).collect().to_series().to_list(), dtype=object)
+    return pd.Series(
+        frame.read([name]).select(by_name(name)).collect().to_series().to_list(), dtype=object
+    )
 
 
 def _at(frame: Any, rows: pl.Series) -> Any:
@@ -307,7 +352,9 @@ def _pandas(column: pl.Series, dtype: Any = None) -> pd.Series[Any]:
         return pd.Series(column.to_list(), dtype="object")
     from_arrow = getattr(dtype, "__from_arrow__", None)
     if from_arrow is None and column.dtype.is_integer() and column.null_count():
-        from_arrow = getattr(pd, f"{column.dtype}Dtype")().__from_arrow__  # pandas spells them as polars does.
+        from_arrow = getattr(
+            pd, f"{column.dtype}Dtype"
+        )().__from_arrow__  # pandas spells them as polars does.
     if from_arrow is not None:
         return pd.Series(from_arrow(column.to_arrow()))
     values = column.to_pandas(date_as_object=True)

@@ -18,17 +18,25 @@ def by_name(name: Any) -> pl.Expr:
     return cs.by_name(str(name)).as_expr()
 
 
-def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = "") -> None:
+def refuse_missing(
+    names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = ""
+) -> None:
     """Check that every column exists; otherwise suggest the nearest names. `frame`: what messages call the frame."""
     for name in names:
         if isinstance(name, pl.Expr) or name in available:
             continue
-        longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
+        longer = (
+            [column for column in available if str(column).startswith(str(name))]
+            if len(str(name)) > 1
+            else []
+        )
         near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
-        raise ValueError(f"{argument + ': ' if argument else ''}no column {shown(name)} in the {frame}; {hint}")
+        raise ValueError(
+            f"{argument + ': ' if argument else ''}no column {shown(name)} in the {frame}; {hint}"
+        )
 
 
 def has_keys(by: Any) -> bool:
@@ -40,10 +48,17 @@ def listed(argument: str, value: Any) -> list[Any]:
     """Return one column or several as a list."""
     value = scalar(value)
     refuse_set(argument, value)
-    # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python numbers.
-    items = list(map(scalar, value)) if isinstance(value, (list, tuple, range, Iterator, KeysView)) else [value]
+    # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python
+    # numbers.
+    items = (
+        list(map(scalar, value))
+        if isinstance(value, (list, tuple, range, Iterator, KeysView))
+        else [value]
+    )
     for item in items:
-        _check_name(argument, item, "the name of a column, or several", "the names of the columns as a list")
+        _check_name(
+            argument, item, "the name of a column, or several", "the names of the columns as a list"
+        )
     return items
 
 
@@ -53,7 +68,9 @@ def column_names(argument: str, value: Any) -> list[Any]:
     if not names:
         raise ValueError(f"{argument} names no column: give at least one")
     if any(isinstance(name, pl.Expr) for name in names):
-        raise TypeError(f"{argument} takes names of columns, no expressions: with_columns(...) gives one a name")
+        raise TypeError(
+            f"{argument} takes names of columns, no expressions: with_columns(...) gives one a name"
+        )
     refuse_repeats((argument, name) for name in names)
     return names
 
@@ -68,7 +85,9 @@ def refuse_several(argument: str, value: Any) -> None:
     """Check that an argument names one column, or is an expression, and does not hold the values of a column."""
     # A number of numpy is the name of a column, and an array without dimensions is none.
     is_name = isinstance(value, Hashable)
-    _check_name(argument, scalar(value) if is_name else value, "the name of one column", "the name alone")
+    _check_name(
+        argument, scalar(value) if is_name else value, "the name of one column", "the name alone"
+    )
 
 
 def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None:
@@ -77,7 +96,9 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
     kind = type(value)
     if issubclass(kind, (str, pl.Expr)):
         return
-    has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper")
+    has_dtype = (
+        hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper")
+    )
     sentences = {
         ": withColumn gives it a name": kind.__module__.startswith("pyspark."),
         f": give {of_mapping}": isinstance(value, Mapping),
@@ -85,7 +106,9 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
         ": add it to the frame and give its name": has_dtype,
     }
     advice = next((advice for advice, applies in sentences.items() if applies), "")
-    is_name = isinstance(value, Hashable) and not (isinstance(value, (bool, bytes)) or callable(value))
+    is_name = isinstance(value, Hashable) and not (
+        isinstance(value, (bool, bytes)) or callable(value)
+    )
     if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
         text = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
         raise TypeError(f"{argument} takes {wanted}; got {text}{advice}")
@@ -116,7 +139,11 @@ def refuse_clash(keys: Iterable[str], columns: Iterable[Any], problem: str = _IS
 
 def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
     """Check that no new column has the name of an existing one."""
-    refuse_clash(new, columns, "the frame has a column {} already: prefix= puts something before the new names")
+    refuse_clash(
+        new,
+        columns,
+        "the frame has a column {} already: prefix= puts something before the new names",
+    )
 
 
 def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
@@ -125,7 +152,9 @@ def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
         return [str(item)]
     # The function that reads the columns has the error for one that is missing.
     with suppress(pl.exceptions.ColumnNotFoundError):
-        return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
+        return (
+            source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
+        )
     return []
 
 
@@ -145,11 +174,17 @@ def map_whole(
 ) -> pl.LazyFrame:
     """Map a function over the whole table: no rows or columns are pushed down or dropped before it."""
     return table.map_batches(
-        function, schema=schema, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+        function,
+        schema=schema,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
     )
 
 
-def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]) -> pl.LazyFrame:
+def stacked(
+    table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]
+) -> pl.LazyFrame:
     """Stack several rows for each row of a table."""
     # One list per column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}

@@ -6,7 +6,17 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "scipy", "matplotlib", "pyspark", "dask", "duckdb")
+LIBRARIES = (
+    "polars",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "pyspark",
+    "dask",
+    "duckdb",
+)
 """The libraries on which a result or an error may depend."""
 
 
@@ -26,8 +36,8 @@ def show_versions() -> None:
     Returns
     -------
     None
-        The versions of frame_pr, Python, the operating system and the optional libraries are printed, a line for each,
-        and where frame_pr was imported from.
+        The versions of frame_pr, Python, the operating system and the optional libraries are
+        printed, a line for each, and where frame_pr was imported from.
 
     Examples
     --------

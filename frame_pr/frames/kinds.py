@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 
 SMALL = 200_000
 """With fewer rows, the in-memory engine is faster, and a copy of them in one chunk takes less time than it saves."""
-Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
+Frame = TypeVar(
+    "Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame"
+)
 """The caller's kind of frame. Results have the same kind."""
 
 
 class FrameKind(Generic[Frame]):
     """A caller's frame: reads its columns, and returns results as the caller's kind.
 
-    This class is the kind of polars frames. A subclass reads another kind. Only `read` accepts a LazyFrame.
+    This class is the kind of polars frames. A subclass reads another kind. Only `read` accepts a
+    LazyFrame.
     """
 
     name = "polars frame"
@@ -64,8 +67,8 @@ class FrameKind(Generic[Frame]):
     def code_keys(self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()) -> None:
         """Prepare columns that tell rows apart, such as keys, for `read`.
 
-        Values that polars would change or does not have become an Enum, of equal texts for equal values of this frame
-        and the other ones.
+        Values that polars would change or does not have become an Enum, of equal texts for equal
+        values of this frame and the other ones.
         """
 
     def label(self, name: str, value: Any) -> Any:
@@ -97,20 +100,32 @@ class FrameKind(Generic[Frame]):
         See `convert`.
         """
         # The streaming engine takes 2 ms to start.
-        return cast(Frame, self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys))
+        return cast(
+            Frame,
+            self.convert(collected(table, "in-memory" if self.height < SMALL else "auto"), keys),
+        )
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """Return the caller's rows with these columns of a table appended."""
-        return cast(Frame, self.concat_columns(self.frame, self.convert(collect_in_order(table, new))))
+        return cast(
+            Frame, self.concat_columns(self.frame, self.convert(collect_in_order(table, new)))
+        )
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
         """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
         lines = collect_in_order(table, ["row", *new])
         columns = self.convert(lines.drop("row"))
         # Without columns, a frame has no rows.
-        return cast(Frame, self.concat_columns(self.gather(carried, lines["row"]), columns) if carried else columns)
+        return cast(
+            Frame,
+            self.concat_columns(self.gather(carried, lines["row"]), columns)
+            if carried
+            else columns,
+        )
 
-    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]) -> Frame:
+    def give_joined(
+        self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]
+    ) -> Frame:
         """Return a full join of this frame and another of its kind, with the columns `keys` first.
 
         The last columns of the table are row numbers of both frames, which may be null.
@@ -139,7 +154,8 @@ def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.D
     try:
         return table.collect(engine=engine)
     except ValueError as error:
-        # Drop what the in-memory engine adds: it describes expressions that the caller did not write.
+        # Drop what the in-memory engine adds: it describes expressions that the caller did not
+        # write.
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None
 
 
@@ -151,9 +167,9 @@ def on_frame(
 ) -> Frame:
     """Apply a function of a frame in memory to any frame. A LazyFrame stays lazy: it gets one `map_batches`.
 
-    The schema of its result is that of the function for no rows. `items`: the names and expressions of the columns that
-    the function reads; None: all columns. `of_no_rows`: in place of the function for no rows, if this would read other
-    LazyFrames.
+    The schema of its result is that of the function for no rows. `items`: the names and expressions
+    of the columns that the function reads; None: all columns. `of_no_rows`: in place of the
+    function for no rows, if this would read other LazyFrames.
     """
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame))
@@ -225,21 +241,31 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
     return cast(Backend[Frame], backend(frame)) if backend else None
 
 
-# dispatch -------------------------------------------------------------------------------------------------------------
+# dispatch
+# -------------------------------------------------------------------------------------------------------------
 
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
     """Return the frame as one of its kind; None if no kind matches. No library of a kind is imported."""
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-        return FrameKind(frame, list(frame.collect_schema()), frame.height if isinstance(frame, pl.DataFrame) else 0)
+        return FrameKind(
+            frame,
+            list(frame.collect_schema()),
+            frame.height if isinstance(frame, pl.DataFrame) else 0,
+        )
     for library, names, kind in _ARROW_KINDS:
         # A module that is still being imported has no classes yet.
         if isinstance(frame, tuple(getattr(sys.modules.get(library), name, ()) for name in names)):
-            return cast(FrameKind[Any], getattr(import_module("frame_pr.frames.arrow"), kind)(frame))
+            return cast(
+                FrameKind[Any], getattr(import_module("frame_pr.frames.arrow"), kind)(frame)
+            )
     return None
 
 
-_ARROW_KINDS = (("pandas", ["DataFrame"], "PandasFrame"), ("pyarrow", ["Table", "RecordBatch"], "ArrowFrame"))
+_ARROW_KINDS = (
+    ("pandas", ["DataFrame"], "PandasFrame"),
+    ("pyarrow", ["Table", "RecordBatch"], "ArrowFrame"),
+)
 """The classes of the frames that polars reads through Arrow, by their library, with their kinds."""
 
 
@@ -249,7 +275,9 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> FrameK
     `project`: selects columns of a stream before it is read.
     """
     source: Any = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
-    if kind := find_kind(source) or find_kind(read_stream(source if project is None else project(source))):
+    if kind := find_kind(source) or find_kind(
+        read_stream(source if project is None else project(source))
+    ):
         return kind
     if backend := backend_class(frame):
         raise TypeError(
@@ -260,7 +288,9 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> FrameK
         raise TypeError(f"the frame is a path, {shown(str(frame))}{advice}")
     library = _library(type(frame)).removeprefix("py")
     if library in ("spark", "dask") and type(frame).__name__ == "DataFrame":
-        raise TypeError(f"got {kind_of_value(frame)}: import frame_pr.{library} first, then call this again")
+        raise TypeError(
+            f"got {kind_of_value(frame)}: import frame_pr.{library} first, then call this again"
+        )
     raise TypeError(
         "the frame comes first, then the names of its columns: expected a polars DataFrame, a polars LazyFrame, a "
         f"pyarrow Table or a pandas DataFrame, got {kind_of_value(frame)}; polars.DataFrame(...) makes one of most "
@@ -271,10 +301,15 @@ def kind_of(frame: Frame, project: Callable[[Any], Any] | None = None) -> FrameK
 def path_advice(frame: Any) -> str:
     """Return how to read a file whose path was given as a frame; empty for all else."""
     is_path = isinstance(frame, str) and (Path(frame).suffix or len(Path(frame).parts) > 1)
-    return ": give pl.scan_parquet(...) or pl.scan_csv(...) of it" if is_path or isinstance(frame, PathLike) else ""
+    return (
+        ": give pl.scan_parquet(...) or pl.scan_csv(...) of it"
+        if is_path or isinstance(frame, PathLike)
+        else ""
+    )
 
 
-# streams --------------------------------------------------------------------------------------------------------------
+# streams
+# --------------------------------------------------------------------------------------------------------------
 
 _LIBRARIES_OF_FRAMES = ("dask", "narwhals", "pandas", "polars", "pyspark")
 """Libraries whose types have an Arrow stream too but are another kind of frame, or no frame."""
@@ -298,12 +333,24 @@ def read_stream(frame: Any) -> Any:
 
     A stream may be readable only once, so a caller that needs the rows twice keeps the result.
     """
-    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) or not is_stream(frame) or backend_class(frame):
+    if (
+        isinstance(frame, (pl.DataFrame, pl.LazyFrame))
+        or not is_stream(frame)
+        or backend_class(frame)
+    ):
         return frame
     try:
         table = pl.DataFrame(frame)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
-        raise TypeError(f"the stream of a {type(frame).__name__} cannot be read: {first_line(error)}") from None
+    except (
+        pl.exceptions.PolarsError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
+        raise TypeError(
+            f"the stream of a {type(frame).__name__} cannot be read: {first_line(error)}"
+        ) from None
     if table.is_empty():
         refuse_no_rows(frame)
     return table
@@ -321,13 +368,20 @@ def refuse_no_rows(stream: Any) -> None:
 def stream_columns(frame: Any) -> list[str] | None:
     """Return the columns of a stream of which some can be read alone; None for all other objects."""
     name = type(frame).__name__
-    return frame.schema.names if name == "RecordBatchReader" else frame.columns if name == "DuckDBPyRelation" else None
+    return (
+        frame.schema.names
+        if name == "RecordBatchReader"
+        else frame.columns
+        if name == "DuckDBPyRelation"
+        else None
+    )
 
 
 def project_stream(stream: Any, names: Sequence[str]) -> Any:
     """Select columns of such a stream."""
     if hasattr(stream, "project"):
-        # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its column.
+        # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its
+        # column.
         return stream.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
     schema = stream.schema.empty_table().select(names).schema
     return type(stream).from_batches(schema, (batch.select(names) for batch in stream))

@@ -27,7 +27,10 @@ class DataWarning(UserWarning):
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn, by default about data that look like a mistake. The warning names the line outside frame_pr and polars."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
@@ -39,20 +42,27 @@ def shown(value: Any) -> str:
         return repr(value[: _LONGEST // 2]) + "..."
     if isinstance(value, (date, time, timedelta)):
         return str(value)
-    is_array_without_axes = type(value).__module__.startswith("numpy") and getattr(value, "ndim", None) == 0
+    is_array_without_axes = (
+        type(value).__module__.startswith("numpy") and getattr(value, "ndim", None) == 0
+    )
     if isinstance(value, (str, bytes, Number, type(None))) or is_array_without_axes:
         with suppress(ValueError):  # Python writes no integer of more than 4,300 digits.
             return _cut(repr(value))
     if type(value) in (list, tuple, set, frozenset):
         start, end = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
-        more = ", ..." if len(value) > _MOST_SHOWN else "," if start == "(" and len(value) == 1 else ""
+        more = (
+            ", ..." if len(value) > _MOST_SHOWN else "," if start == "(" and len(value) == 1 else ""
+        )
         return _cut(start + ", ".join(map(shown, list(value)[:_MOST_SHOWN])) + more + end)
     return kind_of_value(value)
 
 
 def kind_of_value(value: Any) -> str:
     """Describe the type of an object, such as `a polars DataFrame`."""
-    if isinstance(value, type) or type(value).__name__ in ("function", "builtin_function_or_method"):
+    if isinstance(value, type) or type(value).__name__ in (
+        "function",
+        "builtin_function_or_method",
+    ):
         return f"the {'class' if isinstance(value, type) else 'function'} {_cut(value.__name__)}"
     package, name = type(value).__module__.partition(".")[0], _cut(type(value).__name__)
     name = "expression" if isinstance(value, pl.Expr) else name
@@ -205,7 +215,11 @@ def answers(word: str) -> list[str]:
 def meaning(word: str, names: Iterable[str]) -> str | None:
     """Return the argument that a word is a synonym or a misspelling of."""
     names, stem = list(names), _stem(word)
-    exact = [name for name in (stem, *(answer[:-1] for answer in answers(word) if answer[-1] == "=")) if name in names]
+    exact = [
+        name
+        for name in (stem, *(answer[:-1] for answer in answers(word) if answer[-1] == "="))
+        if name in names
+    ]
     has_sentence = any(" " in answer for answer in answers(word))
     return next(iter(exact or ([] if has_sentence else nearest(word, names, cutoff=0.8))), None)
 

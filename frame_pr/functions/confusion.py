@@ -73,54 +73,60 @@ def confusion(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after `by`. Not with
-        `prediction`.
+        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`. Not with `prediction`.
     threshold : float or list of float; str, polars expression or frame; optional
-        Rows with at least this score, or with `ascending` at most this score, are predicted positive. Several
-        thresholds give a row each, with a key column `threshold`. For a threshold per group, pass a column that is
-        constant in the group, or a frame with the columns of `by` and one more, such as a result of `evaluate`. The
-        name of a metric, such as "threshold@precision=0.9", is the threshold of each group. Where a threshold is null,
-        all values but the prevalence are null.
+        Rows with at least this score, or with `ascending` at most this score, are predicted
+        positive. Several thresholds give a row each, with a key column `threshold`. For a threshold
+        per group, pass a column that is constant in the group, or a frame with the columns of `by`
+        and one more, such as a result of `evaluate`. The name of a metric, such as
+        "threshold@precision=0.9", is the threshold of each group. Where a threshold is null, all
+        values but the prevalence are null.
     k : int, str or list of these; optional
-        The first k rows are predicted positive. In a smaller group, the missing rows count as misses. Or a share of the
-        rows of the group, such as "10%", rounded up.
+        The first k rows are predicted positive. In a smaller group, the missing rows count as
+        misses. Or a share of the rows of the group, such as "10%", rounded up.
     prediction : str or polars expression, optional
-        Predicted class, instead of a score. True means predicted positive, and so does 1 if `truth` does not hold
-        numbers. Other values are labels, as in `truth`, together with `positive`.
+        Predicted class, instead of a score. True means predicted positive, and so does 1 if `truth`
+        does not hold numbers. Other values are labels, as in `truth`, together with `positive`.
     rates : str or list of str
-        More columns: rates such as "fpr", "mcc" or "f0.5". "all": all rates of the confusion matrix.
+        More columns: rates such as "fpr", "mcc" or "f0.5". "all": all rates of the confusion
+        matrix.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
-        `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns.
+        True: all columns but `system`.
     statistics : str or list of str
-        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
-        quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
-        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
-        (the number of groups that have a value).
+        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample),
+        "min", "max", quantiles such as "q25", "range" (max - min), "ratio" (min / max), means
+        weighted by the positives of the group ("weighted"), by its rows ("by_rows") or by its pairs
+        of a positive and a negative ("by_pairs"), and "defined" (the number of groups that have a
+        value).
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: with `k`,
-        `weight=` and `prevalence=`; with `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`,
-        `ties="optimistic"`, `ties="pessimistic"`, `ties="order"` and `ascending=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: with `k`, `weight=` and `prevalence=`; with `prediction`, `tie_break=`,
+        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
+        `ties="order"` and `ascending=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys and the cutoff: `threshold`, or `k` (after `share` where several shares of the rows are given). Then
-        `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may be shared; with weights see
-        `Policies`), `precision, recall, f1` and the `rates` (Float64; null where a denominator is 0). With
-        `mean_over`, what `evaluate` gives of them; a group whose threshold is null is among the undefined.
+        The keys and the cutoff: `threshold`, or `k` (after `share` where several shares of the rows
+        are given). Then `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may
+        be shared; with weights see `Policies`), `precision, recall, f1` and the `rates` (Float64;
+        null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
+        whose threshold is null is among the undefined.
 
     Raises
     ------
     ValueError, TypeError
-        Not exactly one of threshold, k and prediction is given; a column is missing, given twice or of the wrong type.
+        Not exactly one of threshold, k and prediction is given; a column is missing, given twice or
+        of the wrong type.
 
     See Also
     --------
@@ -131,11 +137,11 @@ def confusion(
     Youden (1950). Index for rating diagnostic tests. Cancer 3(1), 32-35.
     https://doi.org/10.1002/1097-0142%281950%293:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3
 
-    Matthews (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. BBA 405(2),
-    442-451. https://doi.org/10.1016/0005-2795%2875%2990109-9
+    Matthews (1975). Comparison of the predicted and observed secondary structure of T4 phage
+    lysozyme. BBA 405(2), 442-451. https://doi.org/10.1016/0005-2795%2875%2990109-9
 
-    Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
-    https://doi.org/10.1177/001316446002000104
+    Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
 
     Examples
     --------
@@ -161,7 +167,10 @@ def confusion(
     """
     _refuse_arguments(score, threshold, k, prediction)
     undefined, means = filling(undefined), means_for(mean_over, statistics)
-    columns, by = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION), keys_of_means(by, mean_over)
+    columns, by = (
+        columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION),
+        keys_of_means(by, mean_over),
+    )
     if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
         kind = find_kind(frame)
         if is_metric(threshold) and (kind is None or threshold not in kind.columns):
@@ -171,8 +180,14 @@ def confusion(
     by_group = column is not None or find_kind(threshold) is not None
     cutoffs = [Threshold.of(1)] if by_group else _cutoffs(threshold, k)
     scores: Any = score if prediction is None else prediction
-    request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
-    thresholds = [] if by_group else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
+    request = request_of(
+        truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column
+    )
+    thresholds = (
+        []
+        if by_group
+        else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
+    )
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
     # The k of each group says which rows a single share selects.
     has_no_key = by_group or prediction is not None or isinstance(scalar(k), str)
@@ -217,15 +232,18 @@ def _confusion(
 ) -> Frame:
     """Compute what `confusion` returns.
 
-    `key`: the column of the cutoff, if all groups have the same cutoffs. `columns`: the counts and rates. `threshold`:
-    the threshold of each group, as a column or a frame, if groups have their own.
+    `key`: the column of the cutoff, if all groups have the same cutoffs. `columns`: the counts and
+    rates. `threshold`: the threshold of each group, as a column or a frame, if groups have their
+    own.
     """
     rows, output = rows_of(frame, request, all_groups=True)
     names = [f"{column}@{cutoff}" for cutoff in cutoffs for column in columns]
     named = {name: name for name in names}
     metrics = named if means is None else means.columns(named)
     totals = [name for name in metrics if name not in named]
-    rows, defined = (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
+    rows, defined = (
+        (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
+    )
     table = values(rows, metrics, undefined)
     lines = [{column: pl.col(f"{column}@{cutoff}") for column in columns} for cutoff in cutoffs]
     if key:
@@ -240,7 +258,9 @@ def _confusion(
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     by_group = defined is not None
     if means is None:
-        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *columns])))
+        return output.result(
+            table, list(dict.fromkeys([*(["threshold"] if by_group else key), *columns]))
+        )
     nullable = plan_for(rows, names, undefined).undefinable()
     undefinable = [column for column in columns if by_group or f"{column}@{cutoffs[0]}" in nullable]
     averaged_columns = [name for name in (*columns, *totals) if name not in key]
@@ -249,9 +269,13 @@ def _confusion(
 
 def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Validate thresholds or ranks, each of them once; a Boolean prediction has the threshold 1."""
-    argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    argument, values = (
+        ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    )
     read = Threshold.of if k is None else Rank.of
-    cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST_CUTOFFS)]
+    cutoffs: list[Rank | Threshold] = [
+        read(value) for value in each(argument, values, _MOST_CUTOFFS)
+    ]
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:
             raise ValueError(f"{argument} has {cutoff.text} twice")
@@ -271,10 +295,16 @@ def _key_values(cutoffs: Sequence[Rank | Threshold]) -> list[dict[str, pl.Expr]]
     """Return the column that tells cutoffs apart, for each cutoff. At a rank, it is the metric `k`."""
     numbers = [read_number(cutoff.text) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
     if numbers:
-        dtype = pl.Int64 if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers) else pl.Float64
+        dtype = (
+            pl.Int64
+            if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
+            else pl.Float64
+        )
         return [{"threshold": pl.lit(number, dtype=dtype)} for number in numbers]
     shares = [cutoff.text.removesuffix("%") for cutoff in cutoffs]
-    return [{"share": pl.lit(float(read_decimal(share) / 100))} if share else {} for share in shares]
+    return [
+        {"share": pl.lit(float(read_decimal(share) / 100))} if share else {} for share in shares
+    ]
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
@@ -293,8 +323,9 @@ def confusion_matrix(
 ) -> Frame:
     """Compute a confusion matrix of several classes: one row for every pair of a label and a predicted label.
 
-    `of_truth` is the share of the rows with this label, so the row of a class and itself has the recall of the class.
-    Its precision is in `of_prediction`. Pairs that never occur have a row, too. `pivot` makes a square matrix.
+    `of_truth` is the share of the rows with this label, so the row of a class and itself has the
+    recall of the class. Its precision is in `of_prediction`. Pairs that never occur have a row,
+    too. `pivot` makes a square matrix.
 
     Parameters
     ----------
@@ -305,26 +336,28 @@ def confusion_matrix(
     prediction : str or polars expression
         The predicted labels.
     classes : list, optional
-        The labels, in the order of the result. Without it, those that the type of `truth` declares, else those that
-        occur in either column, sorted.
+        The labels, in the order of the result. Without it, those that the type of `truth` declares,
+        else those that occur in either column, sorted.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     weight : str or polars expression; optional
         Weights of rows, whose sums are then counted.
     unjudged : "raise" or "drop"
-        Rows whose truth is null or NaN. "raise", the default: an error says how many. "drop": they are left out.
+        Rows whose truth is null or NaN. "raise", the default: an error says how many. "drop": they
+        are left out.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then `truth`, `prediction` (labels), `rows` (Int64; with weights their sum, Float64 where these are
-        floats), `of_truth`, `of_prediction` (Float64; null where a class is never shown, or never predicted).
+        The keys, then `truth`, `prediction` (labels), `rows` (Int64; with weights their sum,
+        Float64 where these are floats), `of_truth`, `of_prediction` (Float64; null where a class is
+        never shown, or never predicted).
 
     Raises
     ------
     ValueError
-        A label is none of the classes; without `classes`, truth and prediction have no label in common; a truth or a
-        prediction is missing; a column is missing, or given twice.
+        A label is none of the classes; without `classes`, truth and prediction have no label in
+        common; a truth or a prediction is missing; a column is missing, or given twice.
     TypeError
         The labels are of different types.
 
@@ -358,7 +391,9 @@ def confusion_matrix(
     check_choice("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes(classes)
     refuse_several("prediction", prediction)
-    policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
+    policies: Policies = (
+        {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
+    )
     request = request_of(truth, prediction, by, None, policies, predicted=True)
     matrix = partial(_matrix, labels=labels, drops=unjudged == "drop")
     return on_rows(frame, request, matrix)
@@ -392,11 +427,15 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
     """Cast both columns of labels to one dtype."""
-    labels = {"truth": label_value("truth", schema["truth"]), "prediction": label_value("0", schema["0"])}
+    labels = {
+        "truth": label_value("truth", schema["truth"]),
+        "prediction": label_value("0", schema["0"]),
+    }
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
     common = pl.concat(
-        [pl.Series("", [], dtype=schema[column]).to_frame() for column in ("truth", "0")], how="vertical_relaxed"
+        [pl.Series("", [], dtype=schema[column]).to_frame() for column in ("truth", "0")],
+        how="vertical_relaxed",
     )
     return {name: label.cast(common.schema[""]) for name, label in labels.items()}
 
@@ -435,7 +474,9 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
         pairs = rows.select(keys).unique().join(pairs, how="cross")
     total = pl.len().cast(pl.Int64)
     if "weight" in schema:
-        total = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+        total = (
+            pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+        )
     counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=total)
     pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
     pairs = pairs.with_columns(pl.col("rows").fill_null(0))

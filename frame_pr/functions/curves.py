@@ -23,13 +23,30 @@ from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, request_for
 from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of
-from frame_pr.ranking.blocks import PackedRows, blocks_of, ends, numbered_rows, running_columns, starts
+from frame_pr.ranking.blocks import (
+    PackedRows,
+    blocks_of,
+    ends,
+    numbered_rows,
+    running_columns,
+    starts,
+)
 
 CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
 """The columns of a curve."""
-ALL_COLUMNS = tuple(dict.fromkeys((*CURVE_COLUMNS, "recall_step", "interpolated_precision", *CONFUSION_AT_CUTOFF)))
+ALL_COLUMNS = tuple(
+    dict.fromkeys((*CURVE_COLUMNS, "recall_step", "interpolated_precision", *CONFUSION_AT_CUTOFF))
+)
 """Those of a curve with `rates="all"`."""
-_COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *TOTALS)
+_COLUMNS_OF_BLOCKS = (
+    "threshold",
+    "k",
+    "tp",
+    "recall_step",
+    "interpolated_precision",
+    "retrieved",
+    *TOTALS,
+)
 
 
 @public(REFUSED["curve"])
@@ -47,11 +64,12 @@ def curve(
 ) -> Frame:
     """Compute the precision-recall curve: one row per distinct score, best score first.
 
-    The rows with at least the score of a threshold are predicted positive; with `ascending`, the rows with at most this
-    score. The curve has no invented point (recall 0, precision 1). With `rates="all"` it also has `recall_step`, the
-    recall that a threshold adds, so `(precision * recall_step).sum()` is the average precision, and
-    `interpolated_precision`, the maximum precision at this or a later threshold. If `ties` or `tie_break` rank equal
-    scores, each scored row has a row of its own.
+    The rows with at least the score of a threshold are predicted positive; with `ascending`, the
+    rows with at most this score. The curve has no invented point (recall 0, precision 1). With
+    `rates="all"` it also has `recall_step`, the recall that a threshold adds, so `(precision *
+    recall_step).sum()` is the average precision, and `interpolated_precision`, the maximum
+    precision at this or a later threshold. If `ties` or `tie_break` rank equal scores, each scored
+    row has a row of its own.
 
     Parameters
     ----------
@@ -60,35 +78,38 @@ def curve(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
-        `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key
+        column `system` after `by`.
     rates : str or list of str
         More columns: rates such as "fpr", "f1" or "mcc", counts such as "fp", `recall_step` and
         `interpolated_precision`. "all": all of them.
     metrics : str or list of str, or dict of new name and metric
         Metrics of the group to add as columns, such as "average_precision".
     points : int, optional
-        Fewer rows of the same curve: the first, the last, and the highest threshold at which each of so many levels of
-        recall, from 0 to 1, is reached. `recall_step` stays that of the whole curve.
+        Fewer rows of the same curve: the first, the last, and the highest threshold at which each
+        of so many levels of recall, from 0 to 1, is reached. `recall_step` stays that of the whole
+        curve.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `ties="expected"`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then `threshold` (of the dtype of the score, of several scores their common one), `k, tp` (Int64; with
-        weights see `Policies`), `precision, recall` (Float64), the `rates` and the `metrics`. Recall is null in a group
-        without positives.
+        The keys, then `threshold` (of the dtype of the score, of several scores their common one),
+        `k, tp` (Int64; with weights see `Policies`), `precision, recall` (Float64), the `rates` and
+        the `metrics`. Recall is null in a group without positives.
 
     Raises
     ------
     ValueError, TypeError
-        A rate is unknown; a column is missing, given twice, of the wrong type, or has missing values.
+        A rate is unknown; a column is missing, given twice, of the wrong type, or has missing
+        values.
 
     See Also
     --------
@@ -96,8 +117,8 @@ def curve(
 
     References
     ----------
-    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML, 233-240.
-    https://doi.org/10.1145/1143844.1143874
+    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML,
+    233-240. https://doi.org/10.1145/1143844.1143874
 
     Examples
     --------
@@ -128,7 +149,11 @@ def curve(
 
 
 def _curve(
-    frame: Frame, request: Request, columns: Sequence[str], levels: int | None, named: Mapping[str, str]
+    frame: Frame,
+    request: Request,
+    columns: Sequence[str],
+    levels: int | None,
+    named: Mapping[str, str],
 ) -> Frame:
     rows, output = rows_of(frame, request)
     table = curve_table(rows, columns, levels)
@@ -137,14 +162,18 @@ def _curve(
     return output.result(table, [*columns, *named])
 
 
-def _metrics(metrics: Metrics, truth: Column, score: Columns, columns: Sequence[str]) -> dict[str, str]:
+def _metrics(
+    metrics: Metrics, truth: Column, score: Columns, columns: Sequence[str]
+) -> dict[str, str]:
     """Return the metrics of the group that a curve has as further columns."""
     if isinstance(metrics, (tuple, list)) and not metrics:
         return {}
     named = metrics_named(metrics, truth, score)
     for name in named:
         if name in columns:
-            raise ValueError(f"metrics: {shown(name)} is a column of the curve already: give the metric another name")
+            raise ValueError(
+                f"metrics: {shown(name)} is a column of the curve already: give the metric another name"
+            )
     return named
 
 
@@ -183,22 +212,24 @@ def with_curve(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
-        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `ties="order"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        `ties="pessimistic"` and `ties="order"`.
 
     Returns
     -------
     Frame of the same kind
-        The rows as they were, on pandas with their index, then the columns of `curve` but for `threshold`. Of a pandas
-        frame, `attrs` and the name of the columns are not kept.
+        The rows as they were, on pandas with their index, then the columns of `curve` but for
+        `threshold`. Of a pandas frame, `attrs` and the name of the columns are not kept.
 
     Raises
     ------
     ValueError, TypeError
-        A new column has the name of an old one; a column is missing, given twice or of the wrong type.
+        A new column has the name of an old one; a column is missing, given twice or of the wrong
+        type.
 
     See Also
     --------
@@ -225,14 +256,19 @@ def with_curve(
     │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴──────────┴───────┴─────┴─────┴───────────┴────────┘
     """
-    columns, new_prefix = columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)[1:], check_text("prefix", prefix)
+    columns, new_prefix = (
+        columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)[1:],
+        check_text("prefix", prefix),
+    )
     named = _metrics(metrics, truth, score, columns)
     request = request_of(truth, score, by, positive, policies)
     append = partial(_with_curve, columns=columns, named=named, prefix=new_prefix)
     return on_rows(frame, request, append, all_rows=True)
 
 
-def _with_curve(frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str) -> Frame:
+def _with_curve(
+    frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str
+) -> Frame:
     rows, output = rows_of(frame, request, all_rows=True)
     refuse_existing({prefix + name: None for name in (*columns, *named)}, output.kind.columns)
     result = output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
@@ -247,7 +283,8 @@ def _columns_of_blocks(
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked)
     engine = engine_for(rows.height)
     del ranked
-    # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
+    # The maximum from the end takes as much memory as all other columns, so it waits until these
+    # are narrow.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     counts = blocks.select("group", *sorted(read - {last})).collect(engine=engine)
@@ -262,9 +299,13 @@ def _columns_of_blocks(
 def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:
     """Return whether a block is the first or last of its group, or the first to reach one of the recall levels."""
     hits, positives, tp = (
-        pl.col(name) if fractional else pl.col(name).cast(pl.Int128) for name in ("hits", "positives", "tp")
+        pl.col(name) if fractional else pl.col(name).cast(pl.Int128)
+        for name in ("hits", "positives", "tp")
     )
-    after, before = (levels_reached(number, positives, levels - 1, fractional=fractional) for number in (tp, tp - hits))
+    after, before = (
+        levels_reached(number, positives, levels - 1, fractional=fractional)
+        for number in (tp, tp - hits)
+    )
     return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
 
 
@@ -273,7 +314,8 @@ def curve_table(
 ) -> pl.LazyFrame:
     """Return `group` and these columns of its curve, by group and from the best score on.
 
-    `unretrieved`: keep the blocks of rows that are not `retrieved`, so that each group has at least one block.
+    `unretrieved`: keep the blocks of rows that are not `retrieved`, so that each group has at least
+    one block.
     """
     table, formulas = _blocks_and_formulas(rows, columns, unretrieved=unretrieved)
     if levels is not None:
@@ -282,7 +324,11 @@ def curve_table(
 
 
 def _blocks_and_formulas(
-    rows: Rows, columns: Sequence[str], ranked: PackedRows | None = None, *, unretrieved: bool = False
+    rows: Rows,
+    columns: Sequence[str],
+    ranked: PackedRows | None = None,
+    *,
+    unretrieved: bool = False,
 ) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
     """Return the blocks, and the formulas of their columns that give these columns of the curve.
 
@@ -290,7 +336,8 @@ def _blocks_and_formulas(
     """
     blocks = FLOAT_BLOCKS if rows.weights.fractional else BLOCKS
     formulas = {
-        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
+        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts)
+        for name in columns
     }
     if "recall_step" in columns:
         formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
@@ -318,8 +365,9 @@ def gains_table(
 ) -> Frame:
     """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture, for each group.
 
-    For the first k rows of N, with tp of the P positives, precision is `tp / k`, recall (the capture rate) `tp / P` and
-    lift `(tp / k) / (P / N)`. Rows of equal score share their positives evenly if a bin ends among them.
+    For the first k rows of N, with tp of the P positives, precision is `tp / k`, recall (the
+    capture rate) `tp / P` and lift `(tp / k) / (P / N)`. Rows of equal score share their positives
+    evenly if a bin ends among them.
 
     Parameters
     ----------
@@ -328,32 +376,35 @@ def gains_table(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
-        `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key
+        column `system` after `by`.
     bins : int
         Number of bins: 2, 4, 5, 8, 10, 20, 25, 40, 50 or 100. Default 10, which gives deciles.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
+        `prevalence=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then one row for each bin: `share` (of the rows, up to the end of the bin; Float64), `k` (rows up to
-        there, rounded up, Int64), `threshold` (the lowest one that selects at most k rows; null if more rows share the
-        highest score), cumulative `tp, precision, recall, lift`, and `bin_precision, bin_recall, bin_lift` of the bin
-        alone (Float64; recall and lift are null without positives; in a bin without rows, `bin_recall` is 0 and the
-        other two are null).
+        The keys, then one row for each bin: `share` (of the rows, up to the end of the bin;
+        Float64), `k` (rows up to there, rounded up, Int64), `threshold` (the lowest one that
+        selects at most k rows; null if more rows share the highest score), cumulative `tp,
+        precision, recall, lift`, and `bin_precision, bin_recall, bin_lift` of the bin alone
+        (Float64; recall and lift are null without positives; in a bin without rows, `bin_recall` is
+        0 and the other two are null).
 
     Raises
     ------
     ValueError, TypeError
-        `bins` is another number; a column is missing, given twice, of the wrong type, or has missing values.
+        `bins` is another number; a column is missing, given twice, of the wrong type, or has
+        missing values.
 
     See Also
     --------
@@ -387,7 +438,9 @@ def gains_table(
     return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
 
 
-def _gains(frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]) -> Frame:
+def _gains(
+    frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]
+) -> Frame:
     rows, output = rows_of(frame, request, all_groups=True)
     upper = [{metric: pl.col(f"{metric}@{cutoff}") for metric in _CUMULATIVE} for cutoff in cutoffs]
     begin = dict.fromkeys(_CUMULATIVE, pl.lit(0))

@@ -41,9 +41,10 @@ def evaluate(
 ) -> Frame:
     """Compute metrics by name, one column each, for all groups in one call.
 
-    Names are, for example, `average_precision`, `precision@10`, `f1@threshold=0.5`, `k@recall=0.8` and `max_f2`. The
-    list of metrics in the docs has all of them, with formulas. The rows are sorted once for all metrics. The functions
-    of single metrics, such as `precision_at_k`, compute the same values.
+    Names are, for example, `average_precision`, `precision@10`, `f1@threshold=0.5`, `k@recall=0.8`
+    and `max_f2`. The list of metrics in the docs has all of them, with formulas. The rows are
+    sorted once for all metrics. The functions of single metrics, such as `precision_at_k`, compute
+    the same values.
 
     Parameters
     ----------
@@ -54,45 +55,48 @@ def evaluate(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
-        `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key
+        column `system` after `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
-        `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns.
+        True: all columns but `system`.
     statistics : str or list of str
-        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
-        quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
-        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
-        (the number of groups that have a value).
+        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample),
+        "min", "max", quantiles such as "q25", "range" (max - min), "ratio" (min / max), means
+        weighted by the positives of the group ("weighted"), by its rows ("by_rows") or by its pairs
+        of a positive and a negative ("by_pairs"), and "defined" (the number of groups that have a
+        value).
     names : "exact" or "snake"
-        "exact", the default: a column has the name of its metric. "snake": names for SQL and Spark, such as
-        `precision_at_10` and `f1_at_threshold_0_5`.
+        "exact", the default: a column has the name of its metric. "snake": names for SQL and Spark,
+        such as `precision_at_10` and `f1_at_threshold_0_5`.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on options.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which
+        of them goes with which metric: the page of the docs on options.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then a column for each metric, named as it was asked for, or by the dict (Float64; counts are Int64,
-        except `tp@10` and the like, because tied rows may share a cutoff; for weights see `Policies`; thresholds have
-        the dtype of the score, for several scores their common dtype). On pandas, integers are Int64 if one of them is
-        missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...`
-        of each metric over the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
-        `undefined_...`, how many had none, for each metric that may have none. A mean has the name of the dict as it
-        is.
+        The keys, then a column for each metric, named as it was asked for, or by the dict (Float64;
+        counts are Int64, except `tp@10` and the like, because tied rows may share a cutoff; for
+        weights see `Policies`; thresholds have the dtype of the score, for several scores their
+        common dtype). On pandas, integers are Int64 if one of them is missing. With `mean_over`:
+        the keys that are left, `groups` (how many were averaged), `mean_...` of each metric over
+        the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
+        `undefined_...`, how many had none, for each metric that may have none. A mean has the name
+        of the dict as it is.
 
     Raises
     ------
     ValueError, TypeError
-        A metric name is unknown; a column is missing, given twice, of the wrong type, or has missing values.
+        A metric name is unknown; a column is missing, given twice, of the wrong type, or has
+        missing values.
 
     See Also
     --------
@@ -100,11 +104,11 @@ def evaluate(
 
     References
     ----------
-    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 422-446.
-    https://doi.org/10.1145/582415.582418
+    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS
+    20(4), 422-446. https://doi.org/10.1145/582415.582418
 
-    Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1), 2:1-27.
-    https://doi.org/10.1145/1416950.1416952
+    Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM
+    TOIS 27(1), 2:1-27. https://doi.org/10.1145/1416950.1416952
 
     Buckley and Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR, 25-32.
     https://doi.org/10.1145/1008992.1009000
@@ -148,10 +152,15 @@ def evaluate(
     """
     means = means_for(mean_over, statistics, named=isinstance(metrics, Mapping))
     if check_choice("names", names, ("exact", "snake")) == "snake":
-        metrics = {snake_case(name): metric for name, metric in metrics_named(metrics, truth, score).items()}
+        metrics = {
+            snake_case(name): metric
+            for name, metric in metrics_named(metrics, truth, score).items()
+        }
     by = keys_of_means(by, mean_over)
     named = metrics_named(metrics, truth, score)
-    return _evaluated(frame, named, request_of(truth, score, by, positive, policies), undefined, means)
+    return _evaluated(
+        frame, named, request_of(truth, score, by, positive, policies), undefined, means
+    )
 
 
 def metrics_of(
@@ -170,7 +179,11 @@ def metrics_of(
 
 
 def _evaluated(
-    frame: Frame, named: Mapping[str, str], request: Request, undefined: float | None, means: Means | None = None
+    frame: Frame,
+    named: Mapping[str, str],
+    request: Request,
+    undefined: float | None,
+    means: Means | None = None,
 ) -> Frame:
     """Evaluate a frame of any kind, or let its backend do that."""
     backend = backend_of(frame)
@@ -180,7 +193,9 @@ def _evaluated(
     request = request_for(columns.values(), request, averages=means is not None)
     if backend:
         return backend.evaluate(request, named, means, filled)
-    return on_rows(frame, request, partial(evaluate_request, named=named, means=means, undefined=filled))
+    return on_rows(
+        frame, request, partial(evaluate_request, named=named, means=means, undefined=filled)
+    )
 
 
 @public()
@@ -215,24 +230,25 @@ def with_metrics(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on options.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which
+        of them goes with which metric: the page of the docs on options.
 
     Returns
     -------
     Frame of the same kind
-        The rows as they were, on pandas with their index, then a column for each metric. Of a pandas frame, `attrs` and
-        the name of the columns are not kept.
+        The rows as they were, on pandas with their index, then a column for each metric. Of a
+        pandas frame, `attrs` and the name of the columns are not kept.
 
     Raises
     ------
     ValueError, TypeError
-        A new column has the name of an old one; a metric name is unknown; a column is missing, given twice or wrong.
+        A new column has the name of an old one; a metric name is unknown; a column is missing,
+        given twice or wrong.
 
     See Also
     --------
@@ -259,7 +275,10 @@ def with_metrics(
     │ tea   ┆ 1        ┆ 1     ┆ 0.583333          │
     └───────┴──────────┴───────┴───────────────────┘
     """
-    named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
+    named, request = (
+        metrics_named(metrics, truth, score),
+        request_of(truth, score, by, positive, policies),
+    )
     new_prefix, filled = check_text("prefix", prefix), filling(undefined)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
@@ -284,7 +303,10 @@ def evaluate_request(
     rows, output = rows_of(frame, request, all_groups=all_groups)
     if means is None:
         return output.result(values(rows, named, undefined), list(named))
-    columns, nullable = means.columns(named), plan_for(rows, list(named.values()), undefined).undefinable()
+    columns, nullable = (
+        means.columns(named),
+        plan_for(rows, list(named.values()), undefined).undefinable(),
+    )
     undefinable = [name for name, metric in named.items() if metric in nullable]
     return averaged(output, values(rows, columns, undefined), list(columns), undefinable, means)
 
@@ -321,7 +343,9 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
     summaries, keys = validate_statistics(statistics), scalar(mean_over)
     if mean_over is None:
         if summaries != ["mean"]:
-            raise ValueError("statistics are over the groups that mean_over= names, and it names none")
+            raise ValueError(
+                "statistics are over the groups that mean_over= names, and it names none"
+            )
         return None
     over = None if keys is True else list(map(str, column_names("mean_over", mean_over)))
     return Means(over, summaries, "" if named else "mean_")
@@ -341,7 +365,10 @@ def snake_case(name: str) -> str:
 
 def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
     """Return the columns to sort results by: keys, and systems in the caller's order."""
-    return [by_name(key).cast(pl.Enum(systems)) if key == "system" and systems else by_name(key) for key in keys]
+    return [
+        by_name(key).cast(pl.Enum(systems)) if key == "system" and systems else by_name(key)
+        for key in keys
+    ]
 
 
 def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:
@@ -349,11 +376,15 @@ def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> 
     for name in names:
         if name not in keys:
             if not keys:
-                raise ValueError(f"{argument} names {shown(name)}, and by= names no column: name it in by=, too")
+                raise ValueError(
+                    f"{argument} names {shown(name)}, and by= names no column: name it in by=, too"
+                )
             near = nearest(name, keys)
             hint = did_you_mean(near) if near else "name it in by=, too"
             listed_keys = ", ".join(keys)[:100]
-            raise ValueError(f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; {hint}")
+            raise ValueError(
+                f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; {hint}"
+            )
 
 
 def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
@@ -364,9 +395,13 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
     if isinstance(metrics, Mapping):
         for name, of in metrics.items():
             if not isinstance(name, str) or not name:
-                raise TypeError(f"metrics takes a dict of new name and metric; got the name {shown(name)}")
+                raise TypeError(
+                    f"metrics takes a dict of new name and metric; got the name {shown(name)}"
+                )
             if is_metric(name) and not is_metric(of):
-                raise ValueError(f"metrics: the new name comes first, then the metric; got {shown(name)}: {shown(of)}")
+                raise ValueError(
+                    f"metrics: the new name comes first, then the metric; got {shown(name)}: {shown(of)}"
+                )
         named = dict(metrics)
     else:
         named = {name: name for name in names_of("metrics", metrics, "names of metrics")}
@@ -387,9 +422,15 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
 def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
     """Raise if several metrics are unknown, or if metrics and columns were swapped, which is easily done."""
     unknown = [of for of in named.values() if not is_metric(of)]
-    other_arguments = [name for column in columns for name in (column if isinstance(column, list) else [column])]
+    other_arguments = [
+        name for column in columns for name in (column if isinstance(column, list) else [column])
+    ]
     if unknown and any(map(is_metric, other_arguments)):
-        raise ValueError(f"the metrics come first, then truth and score; got metrics={shown(unknown[0])}")
+        raise ValueError(
+            f"the metrics come first, then truth and score; got metrics={shown(unknown[0])}"
+        )
     if len(unknown) > 1:
         meant = [(meant_names(of) or [of])[0] for of in named.values()]
-        raise ValueError(f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?")
+        raise ValueError(
+            f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?"
+        )

@@ -24,12 +24,14 @@ _CUTOFF_NOTATIONS = {
 def metrics() -> pl.DataFrame:
     """List the names of all metrics, with their meaning, their cutoffs and the options that they take.
 
-    Numbers in a name stand for any number: `f1`, `cost10` and `rbp0.8` are f-beta, a cost and a persistence.
+    Numbers in a name stand for any number: `f1`, `cost10` and `rbp0.8` are f-beta, a cost and a
+    persistence.
 
     Returns
     -------
     polars DataFrame
-        A row for each name: `name`, `meaning`, `cutoff` (what may follow the `@` of the name) and `options`.
+        A row for each name: `name`, `meaning`, `cutoff` (what may follow the `@` of the name) and
+        `options`.
 
     Examples
     --------
@@ -38,20 +40,32 @@ def metrics() -> pl.DataFrame:
     'none, K, K%'
     """
     rows = [_row(head) for head in (*HEADS, *COUNTS)]
-    return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row").unique(maintain_order=True)
+    return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row").unique(
+        maintain_order=True
+    )
 
 
 def _row(head: str) -> tuple[str, str, str | None, str]:
-    cutoffs = {"none": head, **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFF_NOTATIONS.items()}}
+    cutoffs = {
+        "none": head,
+        **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFF_NOTATIONS.items()},
+    }
     names = {words: name for words, name in cutoffs.items() if is_metric(name)}
     words = None if list(names) == ["none"] else ", ".join(names)
-    return head, _meaning(head, next(iter(names.values()))), words, ", ".join(_options(list(names.values())))
+    return (
+        head,
+        _meaning(head, next(iter(names.values()))),
+        words,
+        ", ".join(_options(list(names.values()))),
+    )
 
 
 def _meaning(head: str, name: str) -> str:
     if is_rate(head):
         return (rate_of(head).formula.__doc__ or "").partition("\n")[0].replace("`", "").rstrip(".")
-    return next(family.value for family in FAMILIES if re.fullmatch(family.pattern, name)).replace("`", "")
+    return next(family.value for family in FAMILIES if re.fullmatch(family.pattern, name)).replace(
+        "`", ""
+    )
 
 
 def _options(names: list[str]) -> list[str]:
@@ -61,6 +75,10 @@ def _options(names: list[str]) -> list[str]:
     ties = {rule for record in records for rule in record.aggregates}
     options = [] if all(ranked) else ["weight", "prevalence"]
     options += [f"ties={rule}" for rule in TIES if rule in ties and rule != DEFAULTS["ties"]]
-    parts = (part for name in names for part in metric(name, GRADED_BLOCKS).aggregates["threshold"]().values())
+    parts = (
+        part
+        for name in names
+        for part in metric(name, GRADED_BLOCKS).aggregates["threshold"]().values()
+    )
     graded = {*GAINS} & {column for part in parts for column in part.over.meta.root_names()}
     return [*options, "gain"] if graded else options

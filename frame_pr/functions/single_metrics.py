@@ -29,7 +29,8 @@ def average_precision(
 ) -> Frame:
     r"""Compute average precision (AP), the area under the precision-recall curve.
 
-    Average precision summarises a ranking in one number, and equals scikit-learn's `average_precision_score`:
+    Average precision summarises a ranking in one number, and equals scikit-learn's
+    `average_precision_score`:
 
     .. math:: \text{AP} = \sum_n (R_n - R_{n-1}) P_n
 
@@ -55,7 +56,8 @@ def average_precision(
     Returns
     -------
     Frame of the same kind
-        The keys, then `average_precision` (Float64; null for a group without positives). One row per group, sorted.
+        The keys, then `average_precision` (Float64; null for a group without positives). One row
+        per group, sorted.
 
     Raises
     ------
@@ -68,11 +70,11 @@ def average_precision(
 
     References
     ----------
-    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
-    https://doi.org/10.1017/CBO9780511809071
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8.
+    Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
-    McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of tied
-    scores. ECIR. https://doi.org/10.1007/978-3-540-78646-7_38
+    McSherry and Najork (2008). Computing information retrieval performance measures efficiently in
+    the presence of tied scores. ECIR. https://doi.org/10.1007/978-3-540-78646-7_38
 
     Examples
     --------
@@ -91,7 +93,8 @@ def average_precision(
     │ tea   ┆ 0.583333          │
     └───────┴───────────────────┘
 
-    By hand: the positives of ink have ranks 1 and 3, (1/1 + 2/3) / 2; those of tea have ranks 2 and 3, (1/2 + 2/3) / 2.
+    By hand: the positives of ink have ranks 1 and 3, (1/1 + 2/3) / 2; those of tea have ranks 2 and
+    3, (1/2 + 2/3) / 2.
     """
     return metrics_of(frame, "average_precision", truth, score, policies, by, positive, undefined)
 
@@ -110,12 +113,13 @@ def interpolated_average_precision(
 ) -> Frame:
     r"""Compute interpolated average precision, as VOC, COCO and trec_eval's `11pt_avg` do.
 
-    The interpolated precision at a recall is the best precision at this or a larger recall. It is averaged over all
-    steps of the curve (VOC 2010 and later), or over 11 or 101 recall levels:
+    The interpolated precision at a recall is the best precision at this or a larger recall. It is
+    averaged over all steps of the curve (VOC 2010 and later), or over 11 or 101 recall levels:
 
     .. math:: \text{AP}_{11} = \frac{1}{11} \sum_{i=0}^{10} \max_{R \ge i / 10} P(R)
 
-    A level that no threshold reaches counts as 0. Recalls are compared as whole numbers, so 3/10 is exact.
+    A level that no threshold reaches counts as 0. Recalls are compared as whole numbers, so 3/10 is
+    exact.
 
     Parameters
     ----------
@@ -134,19 +138,20 @@ def interpolated_average_precision(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `ties="expected"`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then `interpolated_average_precision`, or the same with `_11` or `_101` (Float64; null without
-        positives).
+        The keys, then `interpolated_average_precision`, or the same with `_11` or `_101` (Float64;
+        null without positives).
 
     Raises
     ------
     ValueError, TypeError
-        `points` is neither 11 nor 101; a column is missing, given twice, of the wrong type, or has missing values.
+        `points` is neither 11 nor 101; a column is missing, given twice, of the wrong type, or has
+        missing values.
 
     See Also
     --------
@@ -191,8 +196,8 @@ def average_precision_at_k(
 
     .. math:: \text{AP@}k = \frac{1}{\min(k, P)} \sum_{i=1}^{k} \text{hit}_i \, \frac{\text{hits}_i}{i}
 
-    with P positives, and hits_i positives among the first i rows. If a cutoff falls inside a tie, the tied rows share
-    their positives evenly.
+    with P positives, and hits_i positives among the first i rows. If a cutoff falls inside a tie,
+    the tied rows share their positives evenly.
 
     Parameters
     ----------
@@ -203,9 +208,11 @@ def average_precision_at_k(
     score : str or polars expression, or several
         Scores; higher scores rank first. Several scores are systems, and add a key column `system`.
     k : int or str, or a list of them
-        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows count as misses.
+        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows
+        count as misses.
     divisor : "min", "positives" or "hits"
-        Divisor of the sum: min(k, P), P (trec_eval's `map_cut`), or the hits among the first k (torchmetrics).
+        Divisor of the sum: min(k, P), P (trec_eval's `map_cut`), or the hits among the first k
+        (torchmetrics).
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -213,15 +220,16 @@ def average_precision_at_k(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        `weight=` and `prevalence=`, because weighted rows have no rank. With `divisor="hits"` also
-        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=` and `prevalence=`, because weighted rows have no rank. With
+        `divisor="hits"` also `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then `average_precision@k` for each k, with another divisor `average_precision@k/positives` or
-        `average_precision@k/hits` (Float64; null for a group without positives).
+        The keys, then `average_precision@k` for each k, with another divisor
+        `average_precision@k/positives` or `average_precision@k/hits` (Float64; null for a group
+        without positives).
 
     Raises
     ------
@@ -263,8 +271,8 @@ def precision_at_k(
 
     .. math:: \text{P@}k = \frac{\text{hits among the first } k}{k}
 
-    The divisor is k even if a group has fewer rows. If the cutoff falls inside a tie, the tied rows share their
-    positives evenly.
+    The divisor is k even if a group has fewer rows. If the cutoff falls inside a tie, the tied rows
+    share their positives evenly.
 
     Parameters
     ----------
@@ -275,7 +283,8 @@ def precision_at_k(
     score : str or polars expression, or several
         Scores; higher scores rank first. Several scores are systems, and add a key column `system`.
     k : int or str, or a list of them
-        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows count as misses.
+        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows
+        count as misses.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -283,8 +292,8 @@ def precision_at_k(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        `weight=` and `prevalence=`, because weighted rows have no rank.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------
@@ -302,8 +311,8 @@ def precision_at_k(
 
     References
     ----------
-    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
-    https://doi.org/10.1017/CBO9780511809071
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8.
+    Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -322,7 +331,9 @@ def precision_at_k(
     │ tea   ┆ 0.0         ┆ 0.5         │
     └───────┴─────────────┴─────────────┘
     """
-    return metrics_of(frame, at_ranks("precision", k), truth, score, policies, by, positive, undefined)
+    return metrics_of(
+        frame, at_ranks("precision", k), truth, score, policies, by, positive, undefined
+    )
 
 
 @public()
@@ -352,7 +363,8 @@ def recall_at_k(
     score : str or polars expression, or several
         Scores; higher scores rank first. Several scores are systems, and add a key column `system`.
     k : int or str, or a list of them
-        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows count as misses.
+        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows
+        count as misses.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -360,8 +372,8 @@ def recall_at_k(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        `weight=` and `prevalence=`, because weighted rows have no rank.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------
@@ -407,7 +419,8 @@ def f_beta(
 
     .. math:: F_\beta = \frac{(1 + \beta^2) \, \text{tp}}{\beta^2 P + k}
 
-    for k selected rows, tp of them positive, and P positives. Recall counts beta times as much as precision.
+    for k selected rows, tp of them positive, and P positives. Recall counts beta times as much as
+    precision.
 
     Parameters
     ----------
@@ -420,9 +433,11 @@ def f_beta(
     beta : float
         Weight of recall relative to precision. 1 gives their harmonic mean (F1).
     threshold : float or list of float, optional
-        Rows with at least this score are predicted positive. With `ascending`, those up to this score.
+        Rows with at least this score are predicted positive. With `ascending`, those up to this
+        score.
     k : int or str, or a list of them, optional
-        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows count as misses.
+        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows
+        count as misses.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -430,20 +445,22 @@ def f_beta(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        without a cutoff `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k` `weight=` and
-        `prevalence=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: without a cutoff `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`;
+        with `k` `weight=` and `prevalence=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, then `f1@threshold=t` or `f1@k` for each; or `max_f1` (Float64) and `threshold@max_f1` (of the dtype
-        of the score), null for a group without positives. The 1 is the beta.
+        The keys, then `f1@threshold=t` or `f1@k` for each; or `max_f1` (Float64) and
+        `threshold@max_f1` (of the dtype of the score), null for a group without positives. The 1 is
+        the beta.
 
     Raises
     ------
     ValueError, TypeError
-        beta is not above 0, both threshold and k are given, or one is no number; a column is missing or wrong.
+        beta is not above 0, both threshold and k are given, or one is no number; a column is
+        missing or wrong.
 
     See Also
     --------
@@ -493,12 +510,13 @@ def roc_auc(
 ) -> Frame:
     r"""Compute ROC AUC, the area under the receiver operating characteristic curve.
 
-    ROC AUC is the share of pairs of a positive and a negative in which the positive has the higher score. A tie counts
-    as one half:
+    ROC AUC is the share of pairs of a positive and a negative in which the positive has the higher
+    score. A tie counts as one half:
 
     .. math:: \text{AUC} = \frac{\text{pairs}_{>} + \text{pairs}_{=} / 2}{P \, N}
 
-    with P positives and N negatives. The partial area up to a false positive rate X is `roc_auc@fpr=X` of `evaluate`.
+    with P positives and N negatives. The partial area up to a false positive rate X is
+    `roc_auc@fpr=X` of `evaluate`.
 
     Parameters
     ----------
@@ -533,8 +551,9 @@ def roc_auc(
 
     References
     ----------
-    Hanley and McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC) curve.
-    Radiology 143(1), 29-36. https://doi.org/10.1148/radiology.143.1.7063747
+    Hanley and McNeil (1982). The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve. Radiology 143(1), 29-36.
+    https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
     --------
@@ -567,8 +586,8 @@ def ndcg(
        \text{DCG} = \sum_i \frac{\text{gain}_i}{\log_2(i + 1)}, \qquad
        \text{nDCG} = \frac{\text{DCG}}{\text{DCG of the best order}}
 
-    The gain of a positive is 1. With `gain=`, it is the value of that column for every row, such as a grade or
-    `2 ** grade - 1`. Tied rows share their ranks.
+    The gain of a positive is 1. With `gain=`, it is the value of that column for every row, such as
+    a grade or `2 ** grade - 1`. Tied rows share their ranks.
 
     Parameters
     ----------
@@ -579,7 +598,8 @@ def ndcg(
     score : str or polars expression, or several
         Scores; higher scores rank first. Several scores are systems, and add a key column `system`.
     k : int or str, or a list of them, optional
-        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows count as misses.
+        Cutoff: a number of rows, or a share of the rows of the group such as "0.5%". Missing rows
+        count as misses.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -587,8 +607,8 @@ def ndcg(
     undefined : float, optional
         Value that replaces null where the metric is undefined.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused:
-        `weight=` and `prevalence=`, because weighted rows have no rank.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------
@@ -606,8 +626,8 @@ def ndcg(
 
     References
     ----------
-    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 422-446.
-    https://doi.org/10.1145/582415.582418
+    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS
+    20(4), 422-446. https://doi.org/10.1145/582415.582418
 
     Examples
     --------

@@ -42,9 +42,9 @@ def tally(
     """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 
     All functions accept a tally with `count="count"`, and give the same values as for the rows.
-    Concatenated tallies of parts are a tally of all rows; `tally` of them, with `count="count"`, merges equal rows.
-    With `bins`, each row has the worst score of its bin, and `ties="optimistic"` and `ties="pessimistic"` bound the
-    value of the original rows.
+    Concatenated tallies of parts are a tally of all rows; `tally` of them, with `count="count"`,
+    merges equal rows. With `bins`, each row has the worst score of its bin, and `ties="optimistic"`
+    and `ties="pessimistic"` bound the value of the original rows.
 
     Parameters
     ----------
@@ -53,32 +53,34 @@ def tally(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores are columns of one tally.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores are columns
+        of one tally.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     bins : int or list of float, optional
-        Maximum number of bins, each with about as many rows of the group; or the edges of the bins, the
-        same for all groups and days. An edge belongs to the better of its two bins. A score that is worse than all
-        edges becomes infinite, so scores must then be floats.
+        Maximum number of bins, each with about as many rows of the group; or the edges of the bins,
+        the same for all groups and days. An edge belongs to the better of its two bins. A score
+        that is worse than all edges becomes infinite, so scores must then be floats.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
-        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`,
-        `total_positives=`, `total_rows=` and `prevalence=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        `ties="pessimistic"`, `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
 
     Returns
     -------
     Frame of the same kind
-        The columns of `by`, `truth`, `score`, `weight` and `gain`, as they are, and `count` (Int64): the number of rows
-        with equal values in all of these. Missing scores and labels stay, also if an option drops them. Sorted by `by`.
+        The columns of `by`, `truth`, `score`, `weight` and `gain`, as they are, and `count`
+        (Int64): the number of rows with equal values in all of these. Missing scores and labels
+        stay, also if an option drops them. Sorted by `by`.
 
     Raises
     ------
     ValueError, TypeError
-        `bins` is no such number or list; a column is missing, given twice, of the wrong type, named `count`, or has
-        missing values.
+        `bins` is no such number or list; a column is missing, given twice, of the wrong type, named
+        `count`, or has missing values.
 
     See Also
     --------
@@ -115,14 +117,20 @@ def tally(
     return on_rows(frame, request, partial(tallied, bins=number_or_edges, whole_frame=True))
 
 
-def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
+def tallied(
+    frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False
+) -> Frame:
     """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     selection = selected(frame, request)
     schema, names = selection.data.schema, _names(selection)
     validate(selection, request)
     rows = selection.data
     # A score that is neither binned nor a key is filled where it is ranked.
-    filled = [name for name in selection.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
+    filled = [
+        name
+        for name in selection.scores
+        if schema[name].is_float() and (name != "0" or isinstance(bins, list))
+    ]
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
         if whole_frame and len(bins) > 1:
@@ -132,44 +140,65 @@ def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: b
             for column, name in selection.scores.items()
         )
     columns, ascending = list(names.values()), request.ascending
-    table = _count_equal_rows(rows, columns, has_counts="count" in selection.others, ascending=ascending)
+    table = _count_equal_rows(
+        rows, columns, has_counts="count" in selection.others, ascending=ascending
+    )
     if isinstance(bins, int):
         for column in selection.scores:
             table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
         table = _count_equal_rows(table.collect(), columns, has_counts=True, ascending=ascending)
-    return selection.kind.give(table.select("count", **names).select(*map(by_name, names), "count"), list(names))
+    return selection.kind.give(
+        table.select("count", **names).select(*map(by_name, names), "count"), list(names)
+    )
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
     """Return the caller's names of the columns of a tally, and their names in `selection`; each column once."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
-    others = {internal: selection.others[internal] for internal in ("weight", "gain") if internal in selection.others}
+    others = {
+        internal: selection.others[internal]
+        for internal in ("weight", "gain")
+        if internal in selection.others
+    }
     columns = selection.keys | {"truth": selection.others["truth"]} | selection.scores | others
     for internal, name in columns.items():
         if name == "count":
-            raise ValueError(f"column {shown(name)} is named like the one that tally adds: rename it before the call")
-        if name in names and (internal in selection.arguments or names[name] in selection.arguments):
+            raise ValueError(
+                f"column {shown(name)} is named like the one that tally adds: rename it before the call"
+            )
+        if name in names and (
+            internal in selection.arguments or names[name] in selection.arguments
+        ):
             both = " and ".join(arguments.get(column, column) for column in (names[name], internal))
-            raise ValueError(f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name")
+            raise ValueError(
+                f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name"
+            )
         names.setdefault(name, internal)
     return names
 
 
-def _count_equal_rows(rows: pl.DataFrame, columns: Sequence[str], *, has_counts: bool, ascending: bool) -> pl.LazyFrame:
+def _count_equal_rows(
+    rows: pl.DataFrame, columns: Sequence[str], *, has_counts: bool, ascending: bool
+) -> pl.LazyFrame:
     """Aggregate rows that are equal in these columns, with their `count`."""
-    # Rank by the first score, in groups of all other columns: blocks are then rows with equal values.
+    # Rank by the first score, in groups of all other columns: blocks are then rows with equal
+    # values.
     others = [column for column in columns if column != "0"]
     policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
     if has_counts:
         policies["count"] = "count"
-    ranked, output = rows_of(rows.with_columns(positive=False), request_of("positive", "0", others, None, policies))
+    ranked, output = rows_of(
+        rows.with_columns(positive=False), request_of("positive", "0", others, None, policies)
+    )
     blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
     blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
     return output.restore(blocks).rename({"threshold": "0", "size": "count"})
 
 
-def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool) -> pl.LazyFrame:
+def _binned(
+    table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool
+) -> pl.LazyFrame:
     """Return a tally in which a score is the lowest of its bin.
 
     A group has at most n bins, of about equally many rows.
@@ -178,7 +207,9 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     table = table.sort(list(order), descending=list(order.values()), nulls_last=True)
     retrieved, group = pl.col(score).is_not_null(), pl.struct(keys).rle_id() if keys else pl.lit(0)
     table = table.with_columns(
-        group=group, block=pl.struct(list(order)).rle_id(), ranked_rows=pl.when(retrieved).then("count").otherwise(0)
+        group=group,
+        block=pl.struct(list(order)).rle_id(),
+        ranked_rows=pl.when(retrieved).then("count").otherwise(0),
     )
     upto = pl.col("ranked_rows").cum_sum()
     table = table.with_columns(upto=upto, before=upto - pl.col("ranked_rows"))
@@ -192,7 +223,9 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
 
 
-def bin_edges(dtype: pl.DataType, edges: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
+def bin_edges(
+    dtype: pl.DataType, edges: list[Threshold], *, ascending: bool
+) -> tuple[pl.Series, pl.Series]:
     """Return the sorted edges in the dtype of the scores, and the score of each bin, one more.
 
     The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
@@ -200,20 +233,31 @@ def bin_edges(dtype: pl.DataType, edges: list[Threshold], *, ascending: bool) ->
     numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
     if not dtype.is_float():
         low, high = _limits(dtype)
-        # Every score reaches an edge below the range of the dtype, and no score reaches one above it.
-        numbers = {min(max(edge, low), high) for edge in numbers if (edge >= low if ascending else edge <= high)}
+        # Every score reaches an edge below the range of the dtype, and no score reaches one above
+        # it.
+        numbers = {
+            min(max(edge, low), high)
+            for edge in numbers
+            if (edge >= low if ascending else edge <= high)
+        }
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
     if not dtype.is_float() and (high if ascending else low) in numbers:
         # Every score reaches this edge, so the worst bin begins at it.
         return (typed_edges[:-1] if ascending else typed_edges[1:]), typed_edges
-    beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
+    beyond = pl.Series(
+        [float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype
+    )
     return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 
 
-def _edges_reached(scores: pl.Series, name: str, edges: list[Threshold], *, ascending: bool) -> pl.Series:
+def _edges_reached(
+    scores: pl.Series, name: str, edges: list[Threshold], *, ascending: bool
+) -> pl.Series:
     """Return the worst score of the bin of each score. `name`: the caller's column."""
     typed_edges, labels = bin_edges(scores.dtype, edges, ascending=ascending)
-    reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
+    reached = labels.gather(
+        typed_edges.search_sorted(scores, side="left" if ascending else "right")
+    )
     if (lost := scores.filter(reached.is_null() & scores.is_not_null())).len():
         raise ValueError(
             f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {scores.dtype} is "
@@ -232,7 +276,9 @@ def _warn_of_one_bin(
         if low is None or low == high:
             continue
         low, high = float(low), float(high)  # type: ignore[arg-type]
-        parted = any((low <= edge < high) if ascending else (low < edge <= high) for edge in numbers)
+        parted = any(
+            (low <= edge < high) if ascending else (low < edge <= high) for edge in numbers
+        )
         if not parted and data[column].n_unique() > _FEW:
             warn(
                 f"bins: all scores of column {shown(name)} fall into one bin, they lie between {low:g} and {high:g} "

@@ -23,7 +23,12 @@ COUNT = "count"
 
 
 def warn_of_values(
-    data: pl.DataFrame, request: Request, is_positive: pl.Expr, truth: str, scores: dict[str, str], keys: dict[str, str]
+    data: pl.DataFrame,
+    request: Request,
+    is_positive: pl.Expr,
+    truth: str,
+    scores: dict[str, str],
+    keys: dict[str, str],
 ) -> None:
     """Warn about values that look like a mistake, as far as the request says how the call uses the scores."""
     use = request.use
@@ -36,7 +41,10 @@ def warn_of_values(
             sample = sample.select(*keys, is_positive.alias("hit"), score=pl.col(column))
             if data[column].min() == 1 and not request.ascending:
                 _warn_of_ranks(sample, name, list(keys))
-            elif data[column].min() != data[column].max() == 1 and not {"ties", "tie_break"} & request.policies.keys():
+            elif (
+                data[column].min() != data[column].max() == 1
+                and not {"ties", "tie_break"} & request.policies.keys()
+            ):
                 _warn_of_classes(sample, name)
         if use.thresholds:
             _warn_of_scale(data[column], name, use.thresholds)
@@ -67,8 +75,11 @@ def _warn_of_ranks(sample: pl.DataFrame, name: str, keys: Sequence[str]) -> None
     value, hit = pl.col("score"), pl.col("hit").fill_null(False)
     is_ranked = (value.min() == 1) & (value.max() == pl.len()) & (value.n_unique() == pl.len())
     of_groups = sample.group_by(keys or pl.lit(0)).agg(rows=pl.len(), is_ranked=is_ranked)
-    # Positives have small values: there are more of them at 1 than elsewhere, and their mean is below that of all rows.
-    are_small = (hit.filter(value == 1).mean() > hit.mean()) & (value.filter(hit).mean() < value.mean())
+    # Positives have small values: there are more of them at 1 than elsewhere, and their mean is
+    # below that of all rows.
+    are_small = (hit.filter(value == 1).mean() > hit.mean()) & (
+        value.filter(hit).mean() < value.mean()
+    )
     are_long = (of_groups["rows"] > _SHORT_GROUP).any()
     if are_long and of_groups["is_ranked"].all() and sample.select(are_small).item():
         warn(
@@ -78,14 +89,19 @@ def _warn_of_ranks(sample: pl.DataFrame, name: str, keys: Sequence[str]) -> None
 
 
 def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> None:
-    low, high = (float("nan") if bound is None else float(bound) for bound in (score.min(), score.max()))  # type: ignore
+    low, high = (
+        float("nan") if bound is None else float(bound) for bound in (score.min(), score.max())
+    )  # type: ignore
     if not low < high or not all(map(isfinite, (low, high, *thresholds))):
         return
-    # A negative threshold below all scores and one that is far larger are deliberate: they select all rows, or none.
+    # A negative threshold below all scores and one that is far larger are deliberate: they select
+    # all rows, or none.
     above, below, most = 2 * high - low, 2 * low - high, max(abs(low), abs(high)) * _DELIBERATE
     possible = 1 if low >= 0 and high <= 1 else 0
     if all((above < t < most or 0 < t < below) and t > possible for t in thresholds):
-        values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN]) + (", ..." if len(thresholds) > _SHOWN else "")
+        values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN]) + (
+            ", ..." if len(thresholds) > _SHOWN else ""
+        )
         warn(
             f"threshold: {values} {'is' if len(thresholds) == 1 else 'are'} far from all scores of "
             f"column {shown(name)}, which lie between {low:g} and {high:g}; give thresholds on the scale of the scores"
@@ -93,7 +109,9 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
 
 
 def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str]) -> None:
-    is_judged = (data["truth"].fill_nan(None) if data["truth"].dtype.is_float() else data["truth"]).is_not_null()
+    is_judged = (
+        data["truth"].fill_nan(None) if data["truth"].dtype.is_float() else data["truth"]
+    ).is_not_null()
     judged, groups = data.select(*keys).filter(is_judged).n_unique(), data.select(*keys).n_unique()
     if judged < groups:
         warn(
@@ -111,7 +129,11 @@ def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
 def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
     """Return the columns of a frame that are enough for the call; None if all are needed, or expressions name them."""
     names = [str(name) for name in request.columns if not isinstance(name, pl.Expr)]
-    needs_all = len(names) < len(request.columns) or may_be_tally(columns, request) or len({*columns}) < len(columns)
+    needs_all = (
+        len(names) < len(request.columns)
+        or may_be_tally(columns, request)
+        or len({*columns}) < len(columns)
+    )
     return None if needs_all else list(dict.fromkeys(names))
 
 
@@ -124,14 +146,24 @@ def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
     # Truth and score, or what a tally counts in addition, come last before the counts.
     if COUNT in used or end < 2 or not {*columns[end - 2 : end]} <= used - _names(request.keys):
         return
-    # The call does not use all columns. A column of pandas that polars cannot read, or of Objects, is of no tally.
+    # The call does not use all columns. A column of pandas that polars cannot read, or of Objects,
+    # is of no tally.
     with suppress(TypeError, pl.exceptions.InvalidOperationError):
         data = kind.read(columns[: end + 1]).collect()
         counts = data[COUNT]
-        # The counts of a tally are Int64 and belong to different rows: equal ones of concatenated tallies are not
-        # neighbours. If each count is 1, they change nothing.
-        are_counts = counts.dtype == pl.Int64 and not counts.null_count() and (counts >= 1).all() and (counts > 1).any()
-        if are_counts and data.select(pl.struct(map(by_name, columns[:end])).rle_id().max() + 1).item() == data.height:
+        # The counts of a tally are Int64 and belong to different rows: equal ones of concatenated
+        # tallies are not neighbours. If each count is 1, they change nothing.
+        are_counts = (
+            counts.dtype == pl.Int64
+            and not counts.null_count()
+            and (counts >= 1).all()
+            and (counts > 1).any()
+        )
+        if (
+            are_counts
+            and data.select(pl.struct(map(by_name, columns[:end])).rle_id().max() + 1).item()
+            == data.height
+        ):
             warn(
                 "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
                 'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
@@ -139,4 +171,8 @@ def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
 
 
 def _names(items: Sequence[Any]) -> set[str]:
-    return {name for item in items for name in (item.meta.root_names() if isinstance(item, pl.Expr) else [str(item)])}
+    return {
+        name
+        for item in items
+        for name in (item.meta.root_names() if isinstance(item, pl.Expr) else [str(item)])
+    }

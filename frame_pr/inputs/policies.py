@@ -50,7 +50,8 @@ TIES: Mapping[Ties, TieRule] = {
         refusal="is not best with positives first: ties='optimistic' would be no bound of it",
     ),
     "pessimistic": TieRule(
-        "truth", refusal="is not worst with positives last: ties='pessimistic' would be no bound of it"
+        "truth",
+        refusal="is not worst with positives last: ties='pessimistic' would be no bound of it",
     ),
     "order": TieRule("rows"),
 }
@@ -68,56 +69,61 @@ Columns: TypeAlias = Column | Sequence[Column]
 class Policies(TypedDict, total=False):
     """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
 
-    Each function accepts the options that have a meaning for it, and names those that it refuses. The docs have a table
-    of all of them. With `weight`, `ties` is "threshold" and metrics at a cutoff k are refused, because a weighted row
-    stands for several.
+    Each function accepts the options that have a meaning for it, and names those that it refuses.
+    The docs have a table of all of them. With `weight`, `ties` is "threshold" and metrics at a
+    cutoff k are refused, because a weighted row stands for several.
 
     Parameters
     ----------
     ties : "threshold", "expected", "optimistic", "pessimistic" or "order"
-        Rule for rows with equal scores. "threshold", the default: a threshold selects all or none of them. If a cutoff
-        k falls inside a tie, the tied rows share their positives evenly. "expected": the mean over all orders of the
-        tied rows (McSherry and Najork 2008). "optimistic": positives first. "pessimistic": positives last. No order
-        gives a better, or worse, value; `fp`, `fpr` and other rates of errors, and `k` at a recall, are smallest for
+        Rule for rows with equal scores. "threshold", the default: a threshold selects all or none
+        of them. If a cutoff k falls inside a tie, the tied rows share their positives evenly.
+        "expected": the mean over all orders of the tied rows (McSherry and Najork 2008).
+        "optimistic": positives first. "pessimistic": positives last. No order gives a better, or
+        worse, value; `fp`, `fpr` and other rates of errors, and `k` at a recall, are smallest for
         "optimistic". "order": the tied rows keep the order of the frame.
     tie_break : str or polars expression
         A column that orders rows with equal scores. Only with `ties="threshold"`.
     tie_break_descending : bool
-        Whether the largest `tie_break` comes first. Default True, as trec_eval orders the names of documents.
+        Whether the largest `tie_break` comes first. Default True, as trec_eval orders the names of
+        documents.
     ascending : bool
-        Whether lower scores rank first, as for ranks, distances and losses. A threshold then selects rows with at most
-        its score, and the lowest threshold replaces the highest one.
+        Whether lower scores rank first, as for ranks, distances and losses. A threshold then
+        selects rows with at most its score, and the lowest threshold replaces the highest one.
     weight : str or polars expression
-        Weights of rows. A row of weight 2 counts as two rows, and a row of weight 0 does not count. All counts except
-        `tied_rows` are then sums of weights: Int64 for integer weights, else Float64.
+        Weights of rows. A row of weight 2 counts as two rows, and a row of weight 0 does not count.
+        All counts except `tied_rows` are then sums of weights: Int64 for integer weights, else
+        Float64.
     count : str or polars expression
-        Number of rows that a row stands for, as in a `tally`: a whole number, at most 2**56 in total. All values equal
-        those of the single rows. `weight` and `gain` are those of each single row. Not with
-        `tie_break` and `ties="order"`, because counted rows have no order.
+        Number of rows that a row stands for, as in a `tally`: a whole number, at most 2**56 in
+        total. All values equal those of the single rows. `weight` and `gain` are those of each
+        single row. Not with `tie_break` and `ties="order"`, because counted rows have no order.
     gain : str or polars expression
-        Gain of a row for `dcg` and `ndcg`, 0 or more, such as a relevance grade or `2 ** grade - 1`. Default: 1 for a
-        positive. The gain may be missing where the label is missing.
+        Gain of a row for `dcg` and `ndcg`, 0 or more, such as a relevance grade or `2 ** grade -
+        1`. Default: 1 for a positive. The gain may be missing where the label is missing.
     unscored : "raise", "unretrieved" or "drop"
-        Rows whose score is null or NaN. "raise", the default: an error says how many. "unretrieved": they count among
-        the rows and positives of their group, but have no rank. "drop": they are left out.
+        Rows whose score is null or NaN. "raise", the default: an error says how many.
+        "unretrieved": they count among the rows and positives of their group, but have no rank.
+        "drop": they are left out.
     unjudged : "raise", "negative", "drop" or "trec_eval"
-        Rows whose label is null or NaN. "raise", the default: an error says how many. "negative": they count as
-        negatives. "drop": they are left out. "trec_eval": they count as negatives, and groups without any label are
-        left out, as trec_eval leaves out queries without judgments; their rows in `with_metrics` and `with_curve` get
-        null.
+        Rows whose label is null or NaN. "raise", the default: an error says how many. "negative":
+        they count as negatives. "drop": they are left out. "trec_eval": they count as negatives,
+        and groups without any label are left out, as trec_eval leaves out queries without
+        judgments; their rows in `with_metrics` and `with_curve` get null.
     total_positives : str, polars expression or frame
-        Known number of positives of the group, if the frame has only the top of a ranking: a whole number. Either a
-        column that is constant in each group, or a frame with the columns of `by` and one more column. With `weight`,
-        it is the sum of the weights. A group that occurs only in such a frame has retrieved nothing: it counts in
-        means, has no curve, and adds no rows to `with_metrics`. If `total_rows` is a column, it is left out. A
-        total of 0 is a group without positives.
+        Known number of positives of the group, if the frame has only the top of a ranking: a whole
+        number. Either a column that is constant in each group, or a frame with the columns of `by`
+        and one more column. With `weight`, it is the sum of the weights. A group that occurs only
+        in such a frame has retrieved nothing: it counts in means, has no curve, and adds no rows to
+        `with_metrics`. If `total_rows` is a column, it is left out. A total of 0 is a group without
+        positives.
     total_rows : str, polars expression or frame
         Known number of rows of the group, given in the same way.
     prevalence : float, str, polars expression or frame
-        The share of positives for which to compute the metrics, above 0 and below 1: a number, a column that is
-        constant in each group, or a frame of the `by` columns and one more. Positives and negatives are weighted so
-        that positives have this share of the N rows of their group. A group without positives or negatives has no
-        value.
+        The share of positives for which to compute the metrics, above 0 and below 1: a number, a
+        column that is constant in each group, or a frame of the `by` columns and one more.
+        Positives and negatives are weighted so that positives have this share of the N rows of
+        their group. A group without positives or negatives has no value.
     """
 
     ties: Ties
@@ -143,7 +149,10 @@ class EvaluationOptions(Policies, total=False):
 
 def policies_in(options: Mapping[str, Any]) -> Policies:
     """Return the options of `Policies` among those of a function."""
-    return cast(Policies, {name: value for name, value in options.items() if name in Policies.__annotations__})
+    return cast(
+        Policies,
+        {name: value for name, value in options.items() if name in Policies.__annotations__},
+    )
 
 
 class TrecEvalOptions(TypedDict):
@@ -163,10 +172,14 @@ TREC_EVAL: TrecEvalOptions = {
 }
 """What trec_eval does with equal scores, with documents that were not retrieved or judged, and without positives."""
 
-_RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
+_RANKED_LATER = (
+    "rows of the tally stand for several, which have no order: evaluate the rows themselves"
+)
 _TOTALS_LATER = "give known totals where the tally is evaluated"
 _CURVE = (
-    Refusal("gain", "dcg, ndcg and captured_gain add it up, and a curve has none of them: leave it out"),
+    Refusal(
+        "gain", "dcg, ndcg and captured_gain add it up, and a curve has none of them: leave it out"
+    ),
     Refusal(
         "ties",
         "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
@@ -190,13 +203,17 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("ascending", _NO_RANKING, with_option="prediction"),
         *(
             Refusal(
-                option, f"weighted rows have no rank: give threshold= instead, or leave out {option}=", with_option="k"
+                option,
+                f"weighted rows have no rank: give threshold= instead, or leave out {option}=",
+                with_option="k",
             )
             for option in _WEIGHT_OPTIONS
         ),
     ),
     "curve": _CURVE,
-    "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHT_OPTIONS),
+    "gains_table": tuple(
+        Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHT_OPTIONS
+    ),
     "plot": _CURVE,
     "plot_scores": _CURVE,
     "report": tuple(
@@ -212,11 +229,17 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("tie_break", _RANKED_LATER),
         Refusal("total_positives", _TOTALS_LATER),
         Refusal("total_rows", _TOTALS_LATER),
-        Refusal("prevalence", "give it where the tally is evaluated, as merged tallies have other shares"),
+        Refusal(
+            "prevalence",
+            "give it where the tally is evaluated, as merged tallies have other shares",
+        ),
     ),
     "with_curve": (
         _CURVE[0],
-        *(Refusal(option, _AT_ITS_SCORE) for option in ("ties", "tie_break_descending", "tie_break")),
+        *(
+            Refusal(option, _AT_ITS_SCORE)
+            for option in ("ties", "tie_break_descending", "tie_break")
+        ),
     ),
 }
 """The options that a function refuses for every metric."""
@@ -229,12 +252,18 @@ _RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bo
 SAMPLED_ROWS = (
     *(Refusal(option, _RESAMPLED) for option in (*_WEIGHT_OPTIONS, "gain")),
     *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
-    Refusal("total_rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+    Refusal(
+        "total_rows",
+        f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'",
+    ),
 )
 """The options that a standard error over sampled rows refuses."""
 SAMPLED_CLUSTERS = (
     Refusal("count", "a row stands for several, of one cluster or more: give the rows themselves"),
-    Refusal("total_positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+    Refusal(
+        "total_positives",
+        f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'",
+    ),
 )
 """The options that are refused as well if clusters of rows are sampled."""
 _DRAWN = "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it out"
@@ -243,19 +272,25 @@ DRAWN_ROWS = (
     Refusal("ties", _DRAWN.format("the order of rows"), values=_BY_ROW),
     *(
         Refusal(
-            total, "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'"
+            total,
+            "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'",
         )
         for total in ("total_positives", "total_rows")
     ),
     Refusal(
-        "prevalence", "its weights differ from draw to draw: stratified=True, with the weights as weight=, keeps them"
+        "prevalence",
+        "its weights differ from draw to draw: stratified=True, with the weights as weight=, keeps them",
     ),
 )
 """The options that a bootstrap refuses."""
 TOGETHER = (
-    Refusal("tie_break", "both rank the rows of equal score: give one of the two", with_option="ties"),
     Refusal(
-        "gain", "ranks discount gains, and rows with a weight= have no rank: give one of the two", with_option="weight"
+        "tie_break", "both rank the rows of equal score: give one of the two", with_option="ties"
+    ),
+    Refusal(
+        "gain",
+        "ranks discount gains, and rows with a weight= have no rank: give one of the two",
+        with_option="weight",
     ),
     Refusal(
         "gain",
@@ -267,11 +302,15 @@ TOGETHER = (
     Refusal("ties", _NO_PLACES, values=_BY_ROW, with_option="count"),
     *(
         Refusal(
-            "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option=option
+            "ties",
+            "weighted rows of equal score have no order: tie_break= ranks them by a column",
+            with_option=option,
         )
         for option in _WEIGHT_OPTIONS
     ),
-    Refusal("weight", "both say how much rows count: give one of the two", with_option="prevalence"),
+    Refusal(
+        "weight", "both say how much rows count: give one of the two", with_option="prevalence"
+    ),
     Refusal(
         "gain",
         "ranks discount gains, and rows with a prevalence= have no rank: give one of the two",

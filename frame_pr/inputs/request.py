@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import DEFAULTS, check_choice, check_flag, check_float, refuse_options, scalar
+from frame_pr.frames.arguments import (
+    DEFAULTS,
+    check_choice,
+    check_flag,
+    check_float,
+    refuse_options,
+    scalar,
+)
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
@@ -120,7 +127,9 @@ class Request:
             share = check_float("prevalence", share)
         others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
         frames: dict[str, Any] = {}
-        for name, number in (totals if isinstance(share, float) else {**totals, "prevalence": share}).items():
+        for name, number in (
+            totals if isinstance(share, float) else {**totals, "prevalence": share}
+        ).items():
             if isinstance(number, (str, pl.Expr)):
                 others[name] = number
             elif number is not None:
@@ -133,7 +142,9 @@ class Request:
             others["cluster"] = self.cluster
         score = "prediction" if self.predicted else "score"
         arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
-        distinct = [(argument, column) for argument, columns in arguments.items() for column in columns]
+        distinct = [
+            (argument, column) for argument, columns in arguments.items() for column in columns
+        ]
         distinct += [] if self.cluster is None else [("cluster", self.cluster)]
         codes = [*self.keys, others.get("tie_break"), others.get("cluster")]
         codes += [] if self.positive is None else [self.truth]
@@ -147,20 +158,27 @@ class Request:
             unjudged=options["unjudged"],
             fills_labels=options["unjudged"] in ("negative", "trec_eval"),
             totals=totals,
-            totals_read={name: total for name, total in totals.items() if self.numbers_read & {*TOTAL_POLICIES[name]}},
+            totals_read={
+                name: total
+                for name, total in totals.items()
+                if self.numbers_read & {*TOTAL_POLICIES[name]}
+            },
             prevalence=share,
             single={"truth": self.truth, **others},
             arguments=arguments | {name: [column] for name, column in others.items()},
             columns=[*self.keys, self.truth, *self.scores, *others.values()],
             distinct=distinct,
-            codes=[column for column in codes if column is not None and not isinstance(column, pl.Expr)],
+            codes=[
+                column for column in codes if column is not None and not isinstance(column, pl.Expr)
+            ],
             frames=frames,
         )
 
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
         """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
         request = replace(self, use=use, numbers_read=frozenset(numbers_read))
-        # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls that rank nothing.
+        # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls
+        # that rank nothing.
         for name in request.totals:
             if name not in request.totals_read:
                 numbers = " or ".join(TOTAL_POLICIES[name])
@@ -171,7 +189,9 @@ class Request:
     def without_rows(self) -> Request:
         """Return the request for a frame without rows, in which no LazyFrame is left to be collected."""
         policies: Any = {
-            name: pl.DataFrame(schema=value.collect_schema()) if isinstance(value, pl.LazyFrame) else value
+            name: pl.DataFrame(schema=value.collect_schema())
+            if isinstance(value, pl.LazyFrame)
+            else value
             for name, value in self.policies.items()
         }
         return replace(self, policies=policies)
@@ -182,7 +202,9 @@ class Request:
 
     def with_totals(self, totals: Mapping[str, Any]) -> Request:
         """Return the request with these known totals, and no others."""
-        others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
+        others: Any = {
+            name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES
+        }
         return replace(self, policies=others | totals)
 
 
@@ -199,22 +221,38 @@ def request_of(
     """Validate the arguments of a call, as far as possible without the frame."""
     check_policies(policies)
     score = scalar(score)
-    keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
+    keys, scores = (
+        [] if by is None else listed("by", by),
+        listed("prediction" if predicted else "score", score),
+    )
     if not scores:
-        raise ValueError("score names no column: give the name of the score column, or a list of names")
+        raise ValueError(
+            "score names no column: give the name of the score column, or a list of names"
+        )
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
     options: Any = policies
-    streams = {name: read_stream(options[name]) for name in _PER_GROUP if options.get(name) is not None}
-    request = Request(truth, scores, several, keys, positive, options | streams, predicted, threshold)
+    streams = {
+        name: read_stream(options[name]) for name in _PER_GROUP if options.get(name) is not None
+    }
+    request = Request(
+        truth, scores, several, keys, positive, options | streams, predicted, threshold
+    )
     if isinstance(share := request.prevalence, float) and not 0 < share < 1:
         percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
-        raise ValueError(f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}")
+        raise ValueError(
+            f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}"
+        )
     for name, item in request.single.items():
         refuse_several(name, item)
     for name, frame in request.frames.items():
         kind_of_totals(name, frame)
-    # A weight that is the label leaves no negative, and makes the order of the score the best order of such gains.
-    for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
+    # A weight that is the label leaves no negative, and makes the order of the score the best order
+    # of such gains.
+    for option, role, column in (
+        ("weight", "truth", truth),
+        ("count", "truth", truth),
+        ("gain", "score", scores[0]),
+    ):
         if (other := request.single.get(option)) is not None:
             refuse_repeats([(role, column), (option, other)])
     return request
@@ -240,10 +278,16 @@ def kind_of_totals(name: str, total: Any) -> FrameKind[Any]:
     if kind := find_kind(total):
         return kind
     if backend := backend_class(total):
-        raise TypeError(f"{name} takes a polars or pandas frame, got a {backend.name}: give {backend.in_memory}")
+        raise TypeError(
+            f"{name} takes a polars or pandas frame, got a {backend.name}: give {backend.in_memory}"
+        )
     way = ": a number that holds for every row makes a column, too"
     if type(total).__name__ == "Series":
-        way = ": reset_index() makes a frame of it" if hasattr(total, "reset_index") else ": make a column of it"
+        way = (
+            ": reset_index() makes a frame of it"
+            if hasattr(total, "reset_index")
+            else ": make a column of it"
+        )
     raise TypeError(
         f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(total)}{way}"
     )

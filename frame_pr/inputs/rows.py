@@ -16,7 +16,13 @@ from frame_pr.frames.kinds import Frame, FrameKind, engine_for, on_frame
 from frame_pr.inputs.data_warnings import may_be_tally
 from frame_pr.inputs.request import OTHER_SYSTEM, Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
-from frame_pr.inputs.totals import FrameOfTotals, Typed, totals_frame, totals_in_frame, totals_in_rows
+from frame_pr.inputs.totals import (
+    FrameOfTotals,
+    Typed,
+    totals_frame,
+    totals_in_frame,
+    totals_in_rows,
+)
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.inputs.weights import (
     WEIGHT_COLUMNS,
@@ -31,15 +37,25 @@ Recode: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
 _HASHED_FROM = 2**12
 """Rows from which it pays to hash keys before they are looked up."""
 _UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
-_INTEGERS = (*_UNSIGNED, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Date, pl.Time, pl.Datetime, pl.Duration)
+_INTEGERS = (
+    *_UNSIGNED,
+    pl.Int8,
+    pl.Int16,
+    pl.Int32,
+    pl.Int64,
+    pl.Date,
+    pl.Time,
+    pl.Datetime,
+    pl.Duration,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """The rows to rank, and how to rank them.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight`, `count`, `gain` and `tie` if
-    passed; `judged` if labels may be filled in.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight`, `count`,
+    `gain` and `tie` if passed; `judged` if labels may be filled in.
     """
 
     frame: pl.LazyFrame
@@ -108,26 +124,37 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         """Return the keys, then these columns of a table with a `group`, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
         values = list(map(by_name, columns))
-        result = self.restore(table.select("group", *values)).select(*map(by_name, self.keys), *values)
+        result = self.restore(table.select("group", *values)).select(
+            *map(by_name, self.keys), *values
+        )
         return self.give(result, self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
         """Return a result as a frame of the caller's kind."""
-        return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
+        return self.kind.give(
+            result, [key for key in keys if not (self.systems and key == "system")]
+        )
 
     def append_columns(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str) -> Frame:
         """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
         new = {prefix + name: by_name(name) for name in columns}
         refuse_existing(new, self.kind.columns)
-        joined = self.rows.join(table.select("group", **new), on="group", how="left", maintain_order="left")
+        joined = self.rows.join(
+            table.select("group", **new), on="group", how="left", maintain_order="left"
+        )
         return self.kind.append_columns(joined, list(new))
 
     def gather_columns(
-        self, columns: list[pl.Series], formulas: Mapping[str, pl.Expr], block_numbers: list[pl.Series], prefix: str
+        self,
+        columns: list[pl.Series],
+        formulas: Mapping[str, pl.Expr],
+        block_numbers: list[pl.Series],
+        prefix: str,
     ) -> Frame:
         """Return the caller's rows in their order, each with these formulas of the columns at its block number.
 
-        Both lists are emptied, so that a column does not stay in memory after the last time that it is read.
+        Both lists are emptied, so that a column does not stay in memory after the last time that it
+        is read.
         """
         new = {prefix + name: formula for name, formula in formulas.items()}
         number, gathered = block_numbers.pop(), []
@@ -142,13 +169,25 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return self.kind.append_columns(table.select(**new), list(new))
 
 
-def on_rows(frame: Frame, request: Request, compute: Callable[[Any, Request], Any], *, all_rows: bool = False) -> Frame:
+def on_rows(
+    frame: Frame,
+    request: Request,
+    compute: Callable[[Any, Request], Any],
+    *,
+    all_rows: bool = False,
+) -> Frame:
     """Apply a function of a frame in memory to any frame; see `on_frame`. `all_rows`: it gives back all rows."""
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame, request))
-    items = None if all_rows or may_be_tally(frame.collect_schema().names(), request) else request.columns
+    items = (
+        None
+        if all_rows or may_be_tally(frame.collect_schema().names(), request)
+        else request.columns
+    )
     empty = request.without_rows()
-    return on_frame(frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty))
+    return on_frame(
+        frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty)
+    )
 
 
 def rows_of(
@@ -161,20 +200,31 @@ def rows_of(
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `all_rows`: the call gives back all rows, in their order. `all_groups`: the groups of frames that give known totals
-    are there, too. `starts`: a frame of the keys as `OutputFrame.restored` names them, and of the columns of
-    `blocks.START`.
+    `all_rows`: the call gives back all rows, in their order. `all_groups`: the groups of frames
+    that give known totals are there, too. `starts`: a frame of the keys as `OutputFrame.restored`
+    names them, and of the columns of `blocks.START`.
     """
     selection = selected(frame, request, all_rows=all_rows)
     expressions = validate(selection, request)
-    keys, scores, others, schema = list(selection.keys), list(selection.scores), selection.others, selection.data.schema
+    keys, scores, others, schema = (
+        list(selection.keys),
+        list(selection.scores),
+        selection.others,
+        selection.data.schema,
+    )
     role_of = dict(zip(selection.keys.values(), keys, strict=True))
-    frames = {name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()}
+    frames = {
+        name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()
+    }
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
     data = _counting_rows(selection, request, more_groups, all_rows=all_rows)
     groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
     rows, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
-    rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
+    rows = (
+        _stacked(rows.drop(keys), scores)
+        if selection.several
+        else rows.drop(keys).rename({"0": "score"})
+    )
     weights, gains = (
         Weights(others.get(name), fractional=name in others and not schema[name].is_integer())
         for name in WEIGHT_COLUMNS
@@ -188,8 +238,14 @@ def rows_of(
 
     totals = [per_group(name, weights.dtype) for name in request.totals_read]
     if (share := request.prevalence) is not None:
-        share = share if isinstance(share, float) else per_group("prevalence", pl.Float64(), shares_of_positives)
-        of_classes = class_weights(class_counts(rows, has_counts="count" in others, drops=drops), share)
+        share = (
+            share
+            if isinstance(share, float)
+            else per_group("prevalence", pl.Float64(), shares_of_positives)
+        )
+        of_classes = class_weights(
+            class_counts(rows, has_counts="count" in others, drops=drops), share
+        )
         rows = with_class_weights(rows, of_classes, drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
     ranked = Rows(
@@ -208,10 +264,14 @@ def rows_of(
     )
     output = _output_of(rows, selection, groups)
     # A call that gives back all rows cannot leave out the groups without any label.
-    return _of_judged_groups(ranked) if request.unjudged == "trec_eval" and all_rows else ranked, output
+    return _of_judged_groups(
+        ranked
+    ) if request.unjudged == "trec_eval" and all_rows else ranked, output
 
 
-def _sort_key(rows: pl.LazyFrame, selection: Selection[Any], request: Request, *, drops: bool) -> SortKey:
+def _sort_key(
+    rows: pl.LazyFrame, selection: Selection[Any], request: Request, *, drops: bool
+) -> SortKey:
     """Return the layout of the sort keys of rows with these scores."""
     schema = selection.data.schema
     return SortKey(
@@ -224,11 +284,18 @@ def _sort_key(rows: pl.LazyFrame, selection: Selection[Any], request: Request, *
     )
 
 
-def _output_of(rows: pl.LazyFrame, selection: Selection[Frame], groups: Groups) -> OutputFrame[Frame]:
+def _output_of(
+    rows: pl.LazyFrame, selection: Selection[Frame], groups: Groups
+) -> OutputFrame[Frame]:
     """Return the output of a call. If there are several systems, `system` is the last key."""
-    keys, systems = tuple(selection.keys.values()), tuple(selection.scores.values()) if selection.several else ()
+    keys, systems = (
+        tuple(selection.keys.values()),
+        tuple(selection.scores.values()) if selection.several else (),
+    )
     restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
-    return OutputFrame(selection.kind, (*keys, "system") if systems else keys, systems, restore, rows)
+    return OutputFrame(
+        selection.kind, (*keys, "system") if systems else keys, systems, restore, rows
+    )
 
 
 def _counting_rows(
@@ -238,7 +305,9 @@ def _counting_rows(
     data, keys = selection.data, list(selection.keys)
     if request.unjudged == "trec_eval" and not all_rows:
         # Leave out groups without any label.
-        label = pl.col("truth").fill_nan(None) if data.schema["truth"].is_float() else pl.col("truth")
+        label = (
+            pl.col("truth").fill_nan(None) if data.schema["truth"].is_float() else pl.col("truth")
+        )
         is_judged = label.is_not_null().any()
         data = data.filter(is_judged.over(*keys) if keys else is_judged)
     # If only some totals are a frame, the groups are those of the columns that have the others.
@@ -256,7 +325,12 @@ def _counting_rows(
 
 
 def _canonical(
-    rows: pl.LazyFrame, selection: Selection[Any], request: Request, expressions: Sequence[pl.Expr], *, all_rows: bool
+    rows: pl.LazyFrame,
+    selection: Selection[Any],
+    request: Request,
+    expressions: Sequence[pl.Expr],
+    *,
+    all_rows: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
     others, schema = selection.others, selection.data.schema
@@ -268,9 +342,13 @@ def _canonical(
         rows = rows.with_columns(pl.col(floats).fill_nan(None))
     rows = rows.with_columns(expressions)
     if request.fills_labels:
-        rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
+        rows = rows.with_columns(
+            pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null()
+        )
     if "gain" in others:
-        rows = rows.with_columns(pl.col("gain").fill_null(0))  # Missing only if the label is missing.
+        rows = rows.with_columns(
+            pl.col("gain").fill_null(0)
+        )  # Missing only if the label is missing.
     drops = [pl.col("truth").is_null()] if request.unjudged == "drop" else []
     drops += [pl.col(name).is_null() for name in scores] if request.unscored == "drop" else []
     drops += [pl.col("weight") == 0] if "weight" in others else []
@@ -278,25 +356,37 @@ def _canonical(
     drops += [pl.col("count") == 0] if all_rows and "count" in others else []
     if not drops:
         return rows, False
-    return _with_dropped(rows, pl.any_horizontal(drops), [name for name in WEIGHT_COLUMNS if name in others]), True
+    return _with_dropped(
+        rows, pl.any_horizontal(drops), [name for name in WEIGHT_COLUMNS if name in others]
+    ), True
 
 
 def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
     """Mark rows that do not count. They stay, with weight and gain 0, so that their group remains."""
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=condition)
-    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers)
+    return rows.with_columns(
+        pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers
+    )
 
 
 def _of_judged_groups(rows: Rows) -> Rows:
     """Drop the rows of groups without any label."""
     judged = rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
-    numbers = [name for name, weights in zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True) if weights.name]
+    numbers = [
+        name
+        for name, weights in zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True)
+        if weights.name
+    ]
     others = ~pl.col("group").is_in(judged.implode())
-    frame = _with_dropped(rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers)
+    frame = _with_dropped(
+        rows.frame, others | pl.col("dropped") if rows.key.drops else others, numbers
+    )
     return replace(rows, frame=frame, key=replace(rows.key, drops=True), valued_groups=judged)
 
 
-def _restored(table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]) -> pl.LazyFrame:
+def _restored(
+    table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]
+) -> pl.LazyFrame:
     """Replace the `group` of a table by the caller's keys. If groups are stacked, the last key is the system."""
     if systems:
         group = pl.col("group")
@@ -317,7 +407,10 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
         place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
         return PLACES - 1 - place if descending else place
     if "tie_break" in request.single:
-        descending, column = request.policies.get("tie_break_descending", True), data.get_column("tie_break")
+        descending, column = (
+            request.policies.get("tie_break_descending", True),
+            data.get_column("tie_break"),
+        )
         column = column.fill_nan(None) if column.dtype.is_float() else column
     else:  # A missing gain counts as 0, and so does its place.
         column = data.get_column("gain").fill_null(0)
@@ -332,7 +425,9 @@ def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:
     """Stack several scores: each score becomes a group of its own within every group."""
     index = cs.exclude(*scores)
     rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
-    return rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
+    return rows.with_columns(
+        group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)
+    ).drop("system")
 
 
 class Groups(NamedTuple):
@@ -358,8 +453,9 @@ class Groups(NamedTuple):
 def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Groups:
     """Number the groups of a frame from 0, below the limit. Rows keep their order.
 
-    Integer keys are digits of the number: finding the distinct keys would take longer than a metric (1.8 to 2.5 times
-    the whole call). Of other keys, the distinct ones are sorted, and the number of each row is looked up.
+    Integer keys are digits of the number: finding the distinct keys would take longer than a metric
+    (1.8 to 2.5 times the whole call). Of other keys, the distinct ones are sorted, and the number
+    of each row is looked up.
     """
     if not keys:
         return Groups(frame.lazy().with_columns(group=pl.lit(0, dtype=pl.Int64)), {})
@@ -367,17 +463,29 @@ def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Group
         digits = [_Digit.of(frame.get_column(key)) for key in keys]
         if prod(digit.base for digit in digits) <= limit:
             return _number_by_digits(frame, digits)
-    distinct = frame.lazy().select(keys).unique().sort(keys).collect(engine=engine_for(len(frame))).rechunk()
+    distinct = (
+        frame.lazy()
+        .select(keys)
+        .unique()
+        .sort(keys)
+        .collect(engine=engine_for(len(frame)))
+        .rechunk()
+    )
     if distinct.height > limit:
         raise ValueError(
             f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate the frame in parts"
         )
     key = pl.struct(keys)
-    # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next to impossible.
+    # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next
+    # to impossible.
     if len(frame) >= _HASHED_FROM and distinct.select(key.hash().is_unique().all()).item():
         key = key.hash()
     numbers = distinct.lazy().select(key=key, group=pl.int_range(pl.len(), dtype=pl.Int64))
-    rows = frame.lazy().select(key=key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
+    rows = (
+        frame.lazy()
+        .select(key=key)
+        .join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
+    )
     group = rows.select("group").collect(engine="in-memory")
     # One literal for all keys: polars takes two literals without rows for the same one.
     values = pl.lit(distinct.to_struct("keys")).gather("group")
@@ -395,7 +503,11 @@ class _Digit(NamedTuple):
     @classmethod
     def of(cls, column: pl.Series) -> _Digit:
         """Return the digit for the values of a column."""
-        physical = column if column.dtype.is_integer() or column.dtype == pl.Boolean else column.to_physical()
+        physical = (
+            column
+            if column.dtype.is_integer() or column.dtype == pl.Boolean
+            else column.to_physical()
+        )
         # If all keys are null, both are None.
         low: Any = physical.min() or 0
         high: Any = physical.max() or 0
@@ -415,7 +527,8 @@ class _Digit(NamedTuple):
         """Return the key of a digit."""
         above = pl.when(digit > 0).then(digit - 1).cast(self.physical)
         integer = above + pl.lit(self.lowest, dtype=self.physical)
-        # Not strict: polars 1 evaluates this cast also for rows of the other branch, where it may overflow.
+        # Not strict: polars 1 evaluates this cast also for rows of the other branch, where it may
+        # overflow.
         return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype, strict=False)
 
 
@@ -428,4 +541,6 @@ def _number_by_digits(frame: pl.DataFrame, digits: Sequence[_Digit]) -> Groups:
         upto = pl.col("group") // below if below > 1 else pl.col("group")
         below *= digit.base
         values[digit.key] = digit.to_key(upto % digit.base if below < most else upto)
-    return Groups(frame.lazy().with_columns(group=number), {digit.key: values[digit.key] for digit in digits})
+    return Groups(
+        frame.lazy().with_columns(group=number), {digit.key: values[digit.key] for digit in digits}
+    )

@@ -1,6 +1,7 @@
 """The packed key by which rows are sorted: one integer of group, score and label.
 
-Only this file knows which bits of a sort key hold the group, the score, the place among equal scores and the label.
+Only this file knows which bits of a sort key hold the group, the score, the place among equal
+scores and the label.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
-def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128) -> pl.Expr:
+def score_code(
+    score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128
+) -> pl.Expr:
     """Return an integer that orders as the score does, and is equal for equal scores."""
     if dtype.is_float():
-        # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits, hence `abs`.
+        # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits,
+        # hence `abs`.
         bits = score.cast(pl.Float64).abs().reinterpret(dtype=pl.Int64)
         return pl.when(score >= 0).then(bits).otherwise(-1 - bits).cast(integer)
     if dtype == pl.Decimal:
@@ -41,7 +45,8 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         bits = pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
         return bits.reinterpret(dtype=pl.Float64).cast(dtype)
     if isinstance(dtype, pl.Decimal):
-        # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19 places at a time.
+        # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19
+        # places at a time.
         places, number = 0, code.cast(pl.Decimal(38, 0))
         for scale in (dtype.scale // 2, dtype.scale):
             unit = pl.lit(Decimal(f"1e{places - scale}"), dtype=pl.Decimal(38, scale))
@@ -128,16 +133,19 @@ class SortKey:
     def block_of_row(self) -> pl.Expr:
         """Return an integer for the rows of one group that share a score.
 
-        It is computed from `group` and `score`, and ascends by group, then from the best score on. Rows without a score
-        come last, and dropped rows after them.
+        It is computed from `group` and `score`, and ascends by group, then from the best score on.
+        Rows without a score come last, and dropped rows after them.
         """
         return self._group_of_row() * self.ranks + self._rank_of_row()
 
     def pack(self) -> pl.Expr:
         """Return the sort key of a row."""
         label = (~pl.col("truth") if self.hits_first else pl.col("truth")).cast(pl.Int64)
-        low = self._rank_of_row() * self._room + (label if self.places == 1 else pl.col("tie") * 2 + label)
-        # In two steps, as the product of the factors may not fit into the integers of the keys of a single group.
+        low = self._rank_of_row() * self._room + (
+            label if self.places == 1 else pl.col("tie") * 2 + label
+        )
+        # In two steps, as the product of the factors may not fit into the integers of the keys of a
+        # single group.
         return self._group_of_row() * self.ranks * self._room + low.cast(self.integer)
 
     def _group_of_row(self) -> pl.Expr:
@@ -145,30 +153,46 @@ class SortKey:
         return group - self.first_group if self.first_group else group
 
     def _rank_of_row(self) -> pl.Expr:
-        best, code = pl.lit(self._best, dtype=self._low), score_code(pl.col("score"), self.dtype, self._low)
+        best, code = (
+            pl.lit(self._best, dtype=self._low),
+            score_code(pl.col("score"), self.dtype, self._low),
+        )
         rank = code - best if self.ascending else best - code
         rank = rank if self.step == 1 else rank // self.step
         rank = rank.fill_null(pl.lit(self._unretrieved, dtype=self._low))
-        return pl.when("dropped").then(pl.lit(self._dropped, dtype=self._low)).otherwise(rank) if self.drops else rank
+        return (
+            pl.when("dropped").then(pl.lit(self._dropped, dtype=self._low)).otherwise(rank)
+            if self.drops
+            else rank
+        )
 
     def fitted(self, rows: pl.LazyFrame) -> SortKey:
         """Return the narrowest layout for the groups and scores of these rows, in 64 bits if they fit.
 
-        Int64 sorts and compares in half of the time of Int128: one group of 2M untied rows takes 0.6 of the time.
+        Int64 sorts and compares in half of the time of Int128: one group of 2M untied rows takes
+        0.6 of the time.
         """
         if self.dtype not in _CODES_IN_INT64 or self.places > 1:
             return self
         group, code = pl.col("group"), score_code(pl.col("score"), self.dtype, pl.Int64)
         extremes: list[Any] = [group.min().alias("first"), group.max().alias("last")]
-        extremes += [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
+        extremes += [
+            code.min().alias("low"),
+            code.max().alias("high"),
+            code.bitwise_or().alias("bits"),
+        ]
         first, last, low, high, bits = rows.select(extremes).collect(engine="streaming").row(0)
         # An Int64 does not hold such a difference, although it may hold its number of steps.
         if low is None or high - low >= 2**63:
             return self
-        step = bits & -bits or 1  # The lowest bit that any code has: all codes, and so their differences, divide by it.
+        step = (
+            bits & -bits or 1
+        )  # The lowest bit that any code has: all codes, and so their differences, divide by it.
         ranks = 1 << ((high - low) // step + 2).bit_length()
         best = low if self.ascending else high
-        key = replace(self, ranks=ranks, best=best, step=step, first_group=first, groups=last - first + 1)
+        key = replace(
+            self, ranks=ranks, best=best, step=step, first_group=first, groups=last - first + 1
+        )
         return key.with_numbers(1) or self
 
     def with_numbers(self, most: int) -> SortKey | None:
@@ -194,7 +218,11 @@ class SortKey:
 
     def ends(self, *, of: Literal["group", "block", "place", "truth"]) -> pl.Expr:
         """Return whether the next one of the sorted keys is of another group, or block, and so on."""
-        room = {"group": self.ranks * self._room, "block": self._room, "place": 2 * self.numbers}.get(of, self.numbers)
+        room = {
+            "group": self.ranks * self._room,
+            "block": self._room,
+            "place": 2 * self.numbers,
+        }.get(of, self.numbers)
         # The first bit in which the two differ.
         return (pl.col("key").xor(pl.col("key").shift(-1)) >= room).fill_null(True)
 
@@ -233,7 +261,9 @@ class SortKey:
         rank = (code - self._best if self.ascending else self._best - code) // self.step
         if isinstance(rank, int):
             return self._rank_bits() < min(max(rank + 1, 0), self._unretrieved) * self._room
-        return self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self._low) * self._room
+        return (
+            self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self._low) * self._room
+        )
 
     def _code(self, *, unranked: bool) -> pl.Expr:
         rank = self._rank_bits() // self._room
@@ -260,7 +290,8 @@ class SortKey:
 def largest_by(value: pl.Expr) -> pl.Expr:
     """Pack a value of at least 0 and the column `rank_key` into an integer whose maximum belongs to the largest value.
 
-    The bits of such a float order as the float does. Below them, the score decides between equal values.
+    The bits of such a float order as the float does. Below them, the score decides between equal
+    values.
     """
     return value.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
 

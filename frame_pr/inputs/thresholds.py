@@ -32,10 +32,11 @@ _GROUP = "group of the rows"  # A column next to keys of any name.
 def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     """Return the code (`sort_keys.score_code`) of the worst score that reaches the threshold.
 
-    Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in which 0.1 is the nearest
-    float to 0.1; a threshold that this dtype would make infinite is compared exactly too. If the dtypes of the
-    systems' scores give several codes, the result is an expression that looks up the code by the number of the group:
-    groups of n systems are numbered so that `group % n` is the system.
+    Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in
+    which 0.1 is the nearest float to 0.1; a threshold that this dtype would make infinite is
+    compared exactly too. If the dtypes of the systems' scores give several codes, the result is an
+    expression that looks up the code by the number of the group: groups of n systems are numbered
+    so that `group % n` is the system.
     """
     worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.score_dtypes]
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
@@ -44,15 +45,20 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     return pl.lit(pl.Series(codes, dtype=pl.Int128)).gather(pl.col("group") % len(codes))
 
 
-def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending: bool) -> float | Fraction:
+def worst_reached(
+    threshold: Fraction | float, dtype: pl.DataType, *, ascending: bool
+) -> float | Fraction:
     """Return the worst value of this dtype that reaches the threshold."""
     if isinf(threshold):
         return threshold
     if dtype.is_float():
         struct_format, largest = _FLOATS[dtype.base_type()]
         nearest = _nearest(threshold, struct_format)
-        # If the threshold is beyond the range of the dtype, the finite values on its inner side end at the largest one.
-        return copysign(largest, nearest) if isinf(nearest) and (nearest > 0) == ascending else nearest
+        # If the threshold is beyond the range of the dtype, the finite values on its inner side end
+        # at the largest one.
+        return (
+            copysign(largest, nearest) if isinf(nearest) and (nearest > 0) == ascending else nearest
+        )
     scaled = Fraction(threshold) * _unit(dtype)
     return Fraction(floor(scaled) if ascending else ceil(scaled), _unit(dtype))
 
@@ -85,26 +91,47 @@ def _nearest(value: float | Fraction, struct_format: str) -> float:
         return inf if value > 0 else -inf
 
 
-def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
+def predicted_by_group(
+    rows: Rows, output: OutputFrame[Any], threshold: Any
+) -> tuple[Rows, pl.LazyFrame]:
     """Return the rows with score 1 where they reach the threshold of their group and 0 elsewhere, and the thresholds.
 
-    A row without a score, or with a null threshold, has no score. `threshold`: a frame, or the column whose values the
-    rows have as `threshold`.
+    A row without a score, or with a null threshold, has no score. `threshold`: a frame, or the
+    column whose values the rows have as `threshold`.
     """
     if len(set(rows.key.score_dtypes)) > 1:
-        raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
+        raise TypeError(
+            "threshold= of groups is compared with scores of one type: cast the scores to one"
+        )
     if isinstance(threshold, (str, pl.Expr)):
-        name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
+        name = (
+            threshold
+            if isinstance(threshold, str)
+            else threshold.meta.output_name(raise_if_undetermined=False)
+        )
         column = name or "threshold"
-        thresholds = constant_in_groups(present(rows.frame), "threshold", column, may_be_null=True).lazy()
+        thresholds = constant_in_groups(
+            present(rows.frame), "threshold", column, may_be_null=True
+        ).lazy()
     else:
         thresholds = _in_frame(rows, output, threshold)
-    frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
-    reached = _reached(rows.key.score_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
+    frame = rows.frame.drop("threshold", strict=False).join(
+        thresholds, on="group", how="left", maintain_order="left"
+    )
+    reached = _reached(
+        rows.key.score_dtypes[0],
+        thresholds.collect_schema()["threshold"],
+        ascending=rows.key.ascending,
+    )
     predicted = replace(
         rows,
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
-        key=replace(rows.key, dtype=pl.Int8(), ascending=False, score_dtypes=[pl.Int8()] * len(rows.key.score_dtypes)),
+        key=replace(
+            rows.key,
+            dtype=pl.Int8(),
+            ascending=False,
+            score_dtypes=[pl.Int8()] * len(rows.key.score_dtypes),
+        ),
     )
     return predicted, thresholds
 
@@ -116,21 +143,37 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     output.kind.code_keys([key for key in output.keys if key in kind.columns], [kind])
     threshold_table = kind.read(kind.columns)
     if not rows.height:
-        threshold_table = threshold_table.clear()  # The schema of a result needs no rows of a LazyFrame.
+        threshold_table = (
+            threshold_table.clear()
+        )  # The schema of a result needs no rows of a LazyFrame.
     types = threshold_table.collect_schema()
     keys = [key for key in output.keys if key in types]
-    groups = output.restore(rows.frame.select("group").unique().with_columns(pl.col("group").alias(_GROUP)))
+    groups = output.restore(
+        rows.frame.select("group").unique().with_columns(pl.col("group").alias(_GROUP))
+    )
     schema = groups.collect_schema()
-    column, typed = keyed_value("threshold", types, {key: schema[key] for key in keys}, "some of those of by")
+    column, typed = keyed_value(
+        "threshold", types, {key: schema[key] for key in keys}, "some of those of by"
+    )
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
-    values = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
-    groups = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
-    joined = groups.join(values, on=places, how="left", nulls_equal=True) if keys else groups.join(values, how="cross")
+    values = threshold_table.select(
+        **dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True
+    )
+    groups = groups.select(
+        _GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True))
+    )
+    joined = (
+        groups.join(values, on=places, how="left", nulls_equal=True)
+        if keys
+        else groups.join(values, how="cross")
+    )
     table = joined.collect()
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
-        raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
+        raise ValueError(
+            f"threshold frame has several rows{where}: it must have one for each group"
+        )
     if missing := table["has_row"].null_count():
         key = table.filter(pl.col("has_row").is_null()).select(places).row(0)
         raise ValueError(
@@ -151,7 +194,9 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
     else:
         digits, unit = dtype.scale if isinstance(dtype, pl.Decimal) else 0, _unit(dtype)
         if isinstance(threshold_dtype, pl.Decimal):
-            limit = _in_digits(threshold.to_physical(), digits - threshold_dtype.scale, up=not ascending)
+            limit = _in_digits(
+                threshold.to_physical(), digits - threshold_dtype.scale, up=not ascending
+            )
         elif threshold_dtype.is_integer():
             limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
         else:
@@ -159,8 +204,9 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
             beyond = (number * unit).clip(-1e30, 1e30)
             limit = (beyond.floor() if ascending else beyond.ceil()).cast(pl.Int128)
             if isinstance(dtype, pl.Decimal):
-                # 0.07 is 7 hundredths, but not as a product of floats, so read its digits as a decimal. There are at
-                # most 17 digits, and 18 places after the last one of the scores cut none of them from half a unit on.
+                # 0.07 is 7 hundredths, but not as a product of floats, so read its digits as a
+                # decimal. There are at most 17 digits, and 18 places after the last one of the
+                # scores cut none of them from half a unit on.
                 places = min(digits + 18, 38)
                 text = number.clip(-(2.0**64) / unit, 2.0**64 / unit).cast(pl.String)
                 exact = text.cast(pl.Decimal(38, places)).to_physical()

@@ -27,25 +27,36 @@ def totals_in_rows(
 ) -> pl.LazyFrame:
     """Read a total that is constant within each group, in the order of the groups.
 
-    `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count too. `typed`:
-    validates them and casts them to their dtype.
+    `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count
+    too. `typed`: validates them and casts them to their dtype.
     """
     totals = constant_in_groups(rows, name, column, may_be_null=False)
     if groups is not None and totals.is_empty():
         # Without rows there is no value, so use one below any total.
-        return pl.LazyFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
+        return pl.LazyFrame(
+            {"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype}
+        )
     return totals.select("group", (typed or _typed)(name, column, totals[name], dtype)).lazy()
 
 
-def constant_in_groups(rows: pl.LazyFrame, name: str, column: str, *, may_be_null: bool) -> pl.DataFrame:
+def constant_in_groups(
+    rows: pl.LazyFrame, name: str, column: str, *, may_be_null: bool
+) -> pl.DataFrame:
     """Return `group` and a column that is constant within each group, in the order of the groups.
 
     `may_be_null`: whether all values of a group may be null.
     """
     value = pl.col(name).fill_nan(None) if rows.collect_schema()[name].is_float() else pl.col(name)
     nulls = value.null_count()
-    varies = (value.min() != value.max()) | (nulls.is_between(1, pl.len() - 1) if may_be_null else nulls > 0)
-    groups = rows.group_by("group").agg(value.min(), varies=varies).sort("group").collect(engine="streaming")
+    varies = (value.min() != value.max()) | (
+        nulls.is_between(1, pl.len() - 1) if may_be_null else nulls > 0
+    )
+    groups = (
+        rows.group_by("group")
+        .agg(value.min(), varies=varies)
+        .sort("group")
+        .collect(engine="streaming")
+    )
     if several := groups.filter("varies").height:
         raise ValueError(
             f"{name} column {shown(column)} is not one number in each group: "
@@ -80,7 +91,9 @@ class FrameOfTotals(NamedTuple):
         return self.totals.drop(self.name)
 
 
-def totals_frame(kind: FrameKind[Any], name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
+def totals_frame(
+    kind: FrameKind[Any], name: str, keys: Mapping[str, str], schema: pl.Schema
+) -> FrameOfTotals:
     """Read a frame of totals. `keys`: the caller's names of the keys, with ours."""
     table = kind.read(kind.columns)
     types = table.collect_schema()
@@ -92,7 +105,9 @@ def totals_frame(kind: FrameKind[Any], name: str, keys: Mapping[str, str], schem
     held = pl.all_horizontal(pl.lit(True), *each_held)
     originals = {f"original {code}": by_name(key) for key, code in keys.items()}
     return FrameOfTotals(
-        name, column, table.select(by_name(column).alias(name), **typed, **originals, held=held).collect()
+        name,
+        column,
+        table.select(by_name(column).alias(name), **typed, **originals, held=held).collect(),
     )
 
 
@@ -111,7 +126,9 @@ def totals_in_frame(
     if more := table.height - table["group"].n_unique():
         rows = pluralize(more, "row", "rows")
         raise ValueError(f"{name} frame has {rows} more than groups: it must have one row for each")
-    table = table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort("group")
+    table = table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort(
+        "group"
+    )
     table = table.select(name, "group", system=pl.int_ranges(systems, dtype=pl.Int64))
     table = table.explode("system", empty_as_null=False, keep_nulls=False)
     return table.lazy().select(name, group=pl.col("group") * systems + pl.col("system"))
@@ -123,10 +140,15 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     for total in totals:
         ((option, dtype),) = total.drop("group").collect_schema().items()
         name = TOTAL_POLICIES[option][0]
-        table = table.join(total.rename({option: "total"}), on="group", how="left", maintain_order="left")
-        # As an expression, because polars cannot prune columns of a table that passes through a function.
+        table = table.join(
+            total.rename({option: "total"}), on="group", how="left", maintain_order="left"
+        )
+        # As an expression, because polars cannot prune columns of a table that passes through a
+        # function.
         check = partial(_larger, name=option)
-        validated = pl.map_batches(["group", "total", pl.col(name).alias("in_rows")], check, return_dtype=dtype)
+        validated = pl.map_batches(
+            ["group", "total", pl.col(name).alias("in_rows")], check, return_dtype=dtype
+        )
         table = table.with_columns(total=validated)
         table = table.with_columns(total=pl.coalesce("total", name))
         if name == "positives":
@@ -140,7 +162,9 @@ def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.
     """Convert totals to Int64 without loss, or to Float64."""
     typed = totals.cast(dtype, strict=False)
     if (below := totals.filter(totals < 0)).len():
-        raise ValueError(f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative")
+        raise ValueError(
+            f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative"
+        )
     fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
     if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
         raise ValueError(

@@ -8,7 +8,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, listed, refuse_clash, refuse_missing, refuse_repeats, selected_names
+from frame_pr.frames.columns import (
+    by_name,
+    listed,
+    refuse_clash,
+    refuse_missing,
+    refuse_repeats,
+    selected_names,
+)
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of, project_stream, stream_columns
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
@@ -58,7 +65,9 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     others = {role: names[role] for role in request.single}
     several = request.several or len(scores) > 1
     if several and all_rows:
-        raise ValueError("score must be one column, not a list: metrics as extra columns need one score at a time")
+        raise ValueError(
+            "score must be one column, not a list: metrics as extra columns need one score at a time"
+        )
     if several:
         refuse_clash(keys.values(), ["system"])
     # Every operation needs time for each chunk, and a copy of a large frame would need memory.
@@ -66,23 +75,45 @@ def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selec
     return Selection(kind, data, arguments, keys, scores, others, several, frames)
 
 
-def _by_role(keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]) -> dict[str, Item]:
+def _by_role(
+    keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]
+) -> dict[str, Item]:
     """Return the items of columns under our names of the columns."""
-    named = {f"by{i}": key for i, key in enumerate(keys)} | {str(i): score for i, score in enumerate(scores)}
+    named = {f"by{i}": key for i, key in enumerate(keys)} | {
+        str(i): score for i, score in enumerate(scores)
+    }
     return {**named, **single}
 
 
-def _computed(kind: FrameKind[Any], request: Request) -> tuple[dict[str, str], pl.DataFrame, dict[str, str]]:
+def _computed(
+    kind: FrameKind[Any], request: Request
+) -> tuple[dict[str, str], pl.DataFrame, dict[str, str]]:
     """Compute the caller's expressions: the names of all columns, their data, and the arguments of expressions."""
     source, score = kind.read(request.columns), "prediction" if request.predicted else "score"
-    keys, scores = (expanded(source, argument, request.arguments[argument]) for argument in ("by", score))
+    keys, scores = (
+        expanded(source, argument, request.arguments[argument]) for argument in ("by", score)
+    )
     single = {role: expand_single(source, role, item) for role, item in request.single.items()}
-    refuse_repeats((argument, name) for argument, item in request.distinct for name in selected_names(source, item))
+    refuse_repeats(
+        (argument, name)
+        for argument, item in request.distinct
+        for name in selected_names(source, item)
+    )
     named = _by_role(keys.items(), scores.items(), single)
-    argument_of = _by_role(["by"] * len(keys), [score] * len(scores), {role: role for role in single})
-    computed_by = [name for name, items in request.arguments.items() if any(isinstance(x, pl.Expr) for x in items)]
-    arguments = {role: argument for role, argument in argument_of.items() if argument in computed_by}
-    data = computed(source, {role: column for role, (_, column) in named.items()}, arguments, kind.height)
+    argument_of = _by_role(
+        ["by"] * len(keys), [score] * len(scores), {role: role for role in single}
+    )
+    computed_by = [
+        name
+        for name, items in request.arguments.items()
+        if any(isinstance(x, pl.Expr) for x in items)
+    ]
+    arguments = {
+        role: argument for role, argument in argument_of.items() if argument in computed_by
+    }
+    data = computed(
+        source, {role: column for role, (_, column) in named.items()}, arguments, kind.height
+    )
     return {role: name for role, (name, _) in named.items()}, data, arguments
 
 
@@ -97,9 +128,7 @@ def _projected(frame: Any, request: Request) -> Any:
 
 
 _NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}
-_UNSCORED = (
-    "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
-)
+_UNSCORED = "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 _UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
@@ -110,16 +139,26 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     positive = None if request.positive is None else kind.label(truth, request.positive)
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     labels = selection.data["truth"] if selection.data.height else None
-    expressions = [values.is_positive("truth", truth, schema["truth"], positive, kind.type_of(truth), others, labels)]
+    expressions = [
+        values.is_positive(
+            "truth", truth, schema["truth"], positive, kind.type_of(truth), others, labels
+        )
+    ]
     for role, name in selection.scores.items():
         dtype, shown_dtype = schema[role], kind.type_of(name)
         if request.predicted:
             label = values.label_of_prediction(dtype, schema["truth"], positive)
-            expressions.append(values.is_positive(role, name, dtype, label, shown_dtype).cast(pl.Int8))
+            expressions.append(
+                values.is_positive(role, name, dtype, label, shown_dtype).cast(pl.Int8)
+            )
         else:
             values.refuse_score_type(name, dtype, shown_dtype)
     for role in (*selection.keys, *selection.others):
-        argument, name = ("by", selection.keys[role]) if role in selection.keys else (role, selection.others[role])
+        argument, name = (
+            ("by", selection.keys[role])
+            if role in selection.keys
+            else (role, selection.others[role])
+        )
         values.refuse_objects(argument, name, schema[role])
         if role in _NUMERIC_ROLES:
             values.refuse_text(role, name, schema[role], kind.type_of(name))
@@ -131,7 +170,9 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     # Only whole numbers may be classes or ranks.
     use = None if request.predicted else request.use
     if use is not None and (use.thresholds or use.averages or schema["0"].is_integer()):
-        warn_of_values(selection.data, request, expressions[0], truth, selection.scores, selection.keys)
+        warn_of_values(
+            selection.data, request, expressions[0], truth, selection.scores, selection.keys
+        )
     return expressions
 
 
@@ -142,7 +183,9 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     counts = data["count"] if "count" in others else None
     if counts is not None:
         weights.check_counts(others["count"], counts)
-    values.check_labels("truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else "")
+    values.check_labels(
+        "truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else ""
+    )
     if positive is not None and not request.is_part:
         values.check_occurs(truth, labels, positive)
     if request.predicted:
@@ -177,12 +220,16 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
                 names = source.select(item).collect_schema().names()
             except (pl.exceptions.PolarsError, TypeError) as error:
                 if not item.meta.has_multiple_outputs():
-                    refuse_missing(item.meta.root_names(), source.collect_schema().names(), argument=argument)
-                raise ValueError(f"{argument}: this expression does not fit the frame: {first_line(error)}") from None
+                    refuse_missing(
+                        item.meta.root_names(), source.collect_schema().names(), argument=argument
+                    )
+                raise ValueError(
+                    f"{argument}: this expression does not fit the frame: {first_line(error)}"
+                ) from None
             if not names:
                 raise ValueError(f"{argument}: this selector selects no column of the frame")
-            # Inside `group_by`, a column becomes a list and an aggregation does not. A literal is broadcast to every
-            # row.
+            # Inside `group_by`, a column becomes a list and an aggregation does not. A literal is
+            # broadcast to every row.
             of_columns = item.meta.root_names() or item.meta.has_multiple_outputs()
             grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
             if of_columns and grouped["value"] != pl.List:
@@ -193,7 +240,9 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             # Select by position: `field` too reads some names as patterns.
             places = [str(place) for place in range(len(names))]
             numbered = pl.struct(item).struct.rename_fields(places)
-            expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
+            expressions = (
+                [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
+            )
         for name in names:
             if name in columns:
                 raise ValueError(f"{argument} gives column {shown(name)} twice")
@@ -214,7 +263,8 @@ def computed(
 ) -> pl.DataFrame:
     """Collect these columns of a frame, which must have one value for each row.
 
-    `arguments`: the argument of each column that is an expression of the caller, for the error if it fails.
+    `arguments`: the argument of each column that is an expression of the caller, for the error if
+    it fails.
     """
     fault: BaseException = ValueError(
         f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to"
@@ -229,7 +279,9 @@ def computed(
         try:
             number = source.select(columns[name]).collect(engine="in-memory").height
         except (Exception, pl.exceptions.PanicException) as error:
-            raise ValueError(f"{argument}: this expression cannot be computed: {first_line(error)}") from None
+            raise ValueError(
+                f"{argument}: this expression cannot be computed: {first_line(error)}"
+            ) from None
         if number != height and columns[name].meta.root_names():
             values, rows = pluralize(number, "value", "values"), pluralize(height, "row", "rows")
             raise ValueError(

@@ -22,7 +22,9 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)
 def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     """Cast values to a comparable dtype, with null where it cannot hold them: a cast alone changes them to fit."""
     # Cast texts as String, because a cast from another dtype to an Enum or Categorical is by codes.
-    from_dtype, to_dtype = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
+    from_dtype, to_dtype = (
+        pl.String() if _kind(each) == "text" else each for each in (dtype, target)
+    )
     values = values.cast(from_dtype)
     cast = values.cast(to_dtype, strict=False)
     cast = pl.when(cast.cast(from_dtype, strict=False) == values).then(cast)
@@ -34,7 +36,8 @@ def keyed_value(
 ) -> tuple[str, dict[str, pl.Expr]]:
     """Return the name of the value column of a frame with keys, and the keys in their dtypes in the rows.
 
-    `types`: the schema of the frame that the caller passed as the argument. `wanted`: the keys that it must have.
+    `types`: the schema of the frame that the caller passed as the argument. `wanted`: the keys that
+    it must have.
     """
     others = [name for name in types if name not in keys]
     if len(others) != 1:
@@ -119,7 +122,8 @@ def is_positive(
 ) -> pl.Expr:
     """Convert labels to Boolean if their dtype allows it.
 
-    For the error: `others`, the function that accepts labels of all classes, and `labels`, the values.
+    For the error: `others`, the function that accepts labels of all classes, and `labels`, the
+    values.
     """
     label = by_name(column)
     if positive is not None:
@@ -127,14 +131,20 @@ def is_positive(
     if dtype == pl.Boolean:
         return label
     if dtype == pl.Null:
-        raise TypeError(f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call")
+        raise TypeError(
+            f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call"
+        )
     if dtype.is_nested():
         raise TypeError(
             f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a label column has one label per row: "
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
-        values = "" if labels is None or dtype == pl.Object else f"; it holds {examples(labels.unique().sort())}"
+        values = (
+            ""
+            if labels is None or dtype == pl.Object
+            else f"; it holds {examples(labels.unique().sort())}"
+        )
         raise TypeError(
             f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
             f"label, positive=...{others}{values}"
@@ -145,7 +155,9 @@ def is_positive(
 def refuse_objects(argument: str, name: str, dtype: pl.DataType) -> None:
     """Refuse Python objects, which polars can neither compare nor sort."""
     if dtype == pl.Object:
-        raise TypeError(f"{argument} column {shown(name)} is Object: make text or numbers of it before the call")
+        raise TypeError(
+            f"{argument} column {shown(name)} is Object: make text or numbers of it before the call"
+        )
 
 
 def type_of(dtype: pl.DataType) -> str:
@@ -164,7 +176,9 @@ def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str =
 def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Check that scores are numbers."""
     if not dtype.is_numeric():
-        advice = f"pl.col({shown(name)}).cast(pl.Float64), in pandas pd.to_numeric, makes numbers of it"
+        advice = (
+            f"pl.col({shown(name)}).cast(pl.Float64), in pandas pd.to_numeric, makes numbers of it"
+        )
         if dtype == pl.Boolean:
             advice = "predicted classes go to confusion(truth, prediction=...)"
         elif dtype == pl.Null:
@@ -181,7 +195,9 @@ def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object
     return None if has_no_label else positive
 
 
-def check_labels(argument: str, name: str, labels: pl.Series, positive: object, advice: str) -> None:
+def check_labels(
+    argument: str, name: str, labels: pl.Series, positive: object, advice: str
+) -> None:
     """Check that no label is missing, and that there are at most two if no label is named positive.
 
     `advice`: see `refuse_missing_labels`.
@@ -205,7 +221,9 @@ def refuse_missing_labels(argument: str, name: str, labels: pl.Series, advice: s
     """Check that no label is missing. `advice`: what to do about missing labels; if empty, they are valid."""
     if advice and (missing := count_missing(labels)):
         of_all = pluralize(len(labels), "value", "values")
-        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
+        raise ValueError(
+            f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}"
+        )
 
 
 def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
@@ -229,7 +247,9 @@ def check_shared(name: str, predictions: pl.Series, truth: str, truths: pl.Serie
     predicted, actual = _possible_labels(predictions), _possible_labels(truths)
     labels = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
     # Probabilities of a model may be 0 or 1, too.
-    are_probabilities, are_fractions = (x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual))
+    are_probabilities, are_fractions = (
+        x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual)
+    )
     shares_values = labels.is_duplicated().any() and (are_fractions or not are_probabilities)
     if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
@@ -244,7 +264,9 @@ def _possible_labels(labels: pl.Series) -> pl.Series:
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
     present = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
-    present = (present.fill_nan(None) if present.dtype.is_float() else present).drop_nulls().unique()
+    present = (
+        (present.fill_nan(None) if present.dtype.is_float() else present).drop_nulls().unique()
+    )
     if present.dtype.is_numeric() and len(present) and ((present == 0) | (present == 1)).all():
         return pl.Series([0, 1], dtype=present.dtype)
     return present
@@ -264,7 +286,9 @@ def check_score(name: str, score: pl.Series, advice: str) -> None:
     if advice and (missing := count_missing(score)):
         null, values = score.null_count(), pluralize(len(score), "value", "values")
         kinds = f" ({null} null, {missing - null} NaN)" if missing > null else ""
-        raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}")
+        raise ValueError(
+            f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}"
+        )
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.to_physical() if score.dtype == pl.Decimal else score
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
@@ -280,7 +304,11 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
     for name, score in zip(names, scores, strict=True):
         cast = score.cast(common, strict=False)
         # A rounded decimal may have one more digit.
-        dtype = pl.Decimal(38, score.dtype.scale) if isinstance(score.dtype, pl.Decimal) else score.dtype
+        dtype = (
+            pl.Decimal(38, score.dtype.scale)
+            if isinstance(score.dtype, pl.Decimal)
+            else score.dtype
+        )
         if cast.cast(dtype, strict=False).ne_missing(score).any():
             raise ValueError(
                 f"score column {shown(name)} ({score.dtype}) has values that {common}, the type of all scores "
@@ -291,7 +319,8 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
 
 def count_missing(values: pl.Series) -> int:
     """Count nulls and NaNs."""
-    # The sum is NaN if any score is: with few rows, this takes a thirtieth of the time of testing each score.
+    # The sum is NaN if any score is: with few rows, this takes a thirtieth of the time of testing
+    # each score.
     nan = values.dtype.is_float() and isnan(values.sum())
     return values.null_count() + (int(values.is_nan().sum()) if nan else 0)
 
@@ -299,12 +328,21 @@ def count_missing(values: pl.Series) -> int:
 def listed_classes(classes: Any) -> list[Any]:
     """Validate the labels that a caller lists, each of them once."""
     if isinstance(classes, (str, int, float)):
-        raise TypeError(f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
+        raise TypeError(
+            f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]"
+        )
     refuse_set("classes", classes)
     labels = several("classes", classes, "labels")
-    # Missing labels are told by their text: a comparison with an array or with pandas.NA has no truth value.
-    others = [label for label in labels if isinstance(label, pl.Expr) or not isinstance(label, Hashable)]
-    others += [label for label in labels if not isinstance(label, str) and str(label) in ("None", "nan", "NaT", "<NA>")]
+    # Missing labels are told by their text: a comparison with an array or with pandas.NA has no
+    # truth value.
+    others = [
+        label for label in labels if isinstance(label, pl.Expr) or not isinstance(label, Hashable)
+    ]
+    others += [
+        label
+        for label in labels
+        if not isinstance(label, str) and str(label) in ("None", "nan", "NaT", "<NA>")
+    ]
     if others:
         raise TypeError(f"classes takes labels; got {shown(others[0])}")
     if repeated := [label for label in labels if labels.count(label) > 1]:
@@ -312,13 +350,21 @@ def listed_classes(classes: Any) -> list[Any]:
     return labels
 
 
-def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:
+def classes_of(
+    name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False
+) -> pl.Series:
     """Return labels in the dtype of the truth column. `of_columns`: whether the labels are names of columns."""
     column = f"truth column {shown(name)} is {type_of(dtype)}"
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
-        example = 'and their columns as a dict, such as scores={0: "p0", 1: "p1"}' if of_columns else "such as [0, 1]"
-        raise TypeError(f"{column}, and the classes are texts: give the labels as the column has them, {example}")
+        example = (
+            'and their columns as a dict, such as scores={0: "p0", 1: "p1"}'
+            if of_columns
+            else "such as [0, 1]"
+        )
+        raise TypeError(
+            f"{column}, and the classes are texts: give the labels as the column has them, {example}"
+        )
     try:
         if (dtype in TEXTS) != all(texts):
             raise TypeError
@@ -329,7 +375,9 @@ def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_colum
         ) from None
 
 
-def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicted: pl.DataType) -> None:
+def refuse_other_types(
+    truth: str, dtype: pl.DataType, prediction: str, predicted: pl.DataType
+) -> None:
     """Check that predicted labels have a dtype of the truth's family."""
     if not comparable(predicted, dtype) or (predicted in TEXTS) != (dtype in TEXTS):
         raise TypeError(
@@ -340,21 +388,32 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
 
 def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Check that every label of a column is one of the classes."""
-    labels = column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
+    labels = (
+        column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
+    )
     unknown = labels.filter(~labels.is_in(list(classes)))
     if len(unknown):
         counts = unknown.value_counts(sort=True, name="times").rows()
-        shown_labels = ", ".join(f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3])
+        shown_labels = ", ".join(
+            f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3]
+        )
         raise ValueError(
             f"{argument} column {shown(name)} has labels that are no class: {shown_labels}; name these classes, too, "
             "or drop the rows"
         )
 
 
-def warn_of_no_common_label(truth: str, prediction: str, truths: pl.Series, predictions: pl.Series) -> None:
+def warn_of_no_common_label(
+    truth: str, prediction: str, truths: pl.Series, predictions: pl.Series
+) -> None:
     """Warn if no predicted label is a label of the truth, as "cat" and "CAT"."""
     actual, predicted = (
-        column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls().unique().sort()
+        column.to_frame()
+        .select(label_value(column.name, column.dtype))
+        .to_series()
+        .drop_nulls()
+        .unique()
+        .sort()
         for column in (truths, predictions)
     )
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
@@ -369,4 +428,10 @@ def warn_of_no_common_label(truth: str, prediction: str, truths: pl.Series, pred
 def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return labels in the form that is compared with Python values."""
     label = pl.col(column)
-    return label.cast(pl.String) if dtype in TEXTS else label.fill_nan(None) if dtype.is_float() else label
+    return (
+        label.cast(pl.String)
+        if dtype in TEXTS
+        else label.fill_nan(None)
+        if dtype.is_float()
+        else label
+    )

@@ -43,7 +43,9 @@ EXTRA_SUMS = (*GAINS, "judged", "unjudged")
 """The sums over the rows of a block. Only `unjudged` is cumulative down the ranking, too."""
 
 
-HITS = CumulativeCount("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
+HITS = CumulativeCount(
+    "hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all"
+)
 ROWS = CumulativeCount("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
 CUMULATIVE_COUNTS = (HITS, ROWS)
 UNJUDGED = CumulativeCount(
@@ -65,8 +67,9 @@ class Weights(NamedTuple):
     fractional: bool
     """Whether they are floats.
 
-    Sums of floats depend on their order, and differences of running totals cancel. So all weighted counts are in fixed
-    point, in multiples of 1 / `unit` of the group, and become floats after the last subtraction.
+    Sums of floats depend on their order, and differences of running totals cancel. So all weighted
+    counts are in fixed point, in multiples of 1 / `unit` of the group, and become floats after the
+    last subtraction.
     """
     option: str = "weight"
     """The option that the column comes from."""
@@ -103,7 +106,9 @@ def check_counts(name: str, counts: pl.Series) -> None:
     column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
     if missing := floats.null_count():
         of_all = pluralize(len(counts), "value", "values")
-        raise ValueError(f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row")
+        raise ValueError(
+            f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row"
+        )
     if (bad := counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())).len():
         raise ValueError(
             f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; weight= takes others"
@@ -129,7 +134,9 @@ def check_weights(
             f"{column} has {missing} missing of {pluralize(len(weights), 'value', 'values')}{where}: {way}"
         )
     if (bad := weights.filter((floats < 0) | floats.is_infinite())).len():
-        raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
+        raise ValueError(
+            f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0"
+        )
     if weights.dtype.is_integer():
         # Exact, or in floats for sums that an Int128 does not hold.
         each, about = weights.cast(pl.Int128, strict=False), floats
@@ -170,13 +177,18 @@ def class_counts(rows: pl.LazyFrame, *, has_counts: bool, drops: bool) -> pl.Laz
     """Count the rows and the positives of each group, without dropped rows."""
     count = pl.col("count") if has_counts else pl.lit(1, dtype=pl.Int64)
     count = pl.when("dropped").then(0).otherwise(count) if drops else count
-    return rows.select("group", rows=count, positives=pl.col("truth") * count).group_by("group").agg(pl.all().sum())
+    return (
+        rows.select("group", rows=count, positives=pl.col("truth") * count)
+        .group_by("group")
+        .agg(pl.all().sum())
+    )
 
 
 def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyFrame:
     """Compute the weights by which positives have this share in each group, and whose sum is the number of its rows.
 
-    They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and `prevalence`.
+    They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and
+    `prevalence`.
     """
     positives, total = pl.col("positives"), pl.col("rows")
     target = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
@@ -193,7 +205,9 @@ def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyF
 
 def with_class_weights(rows: pl.LazyFrame, weights: pl.LazyFrame, *, drops: bool) -> pl.LazyFrame:
     """Give rows the `weight` of their class. Rows of weight 0 are dropped."""
-    rows = rows.drop("prevalence", strict=False).join(weights, on="group", how="left", maintain_order="left")
+    rows = rows.drop("prevalence", strict=False).join(
+        weights, on="group", how="left", maintain_order="left"
+    )
     weight = pl.when("truth").then("of_positive").otherwise("of_negative")
     weight = pl.when("dropped").then(0.0).otherwise(weight) if drops else weight
     rows = rows.with_columns(weight=weight).drop("of_positive", "of_negative")

@@ -67,12 +67,16 @@ def plan_for(
 ) -> Plan:
     """Return the plan for these metrics. Raise if one of them is undefined for these rows.
 
-    `needs_gain`: whether one of them must read the gains of the rows, if these have gains. `totals`: whether the
-    positives and rows of the group are facts also if no metric names them.
+    `needs_gain`: whether one of them must read the gains of the rows, if these have gains.
+    `totals`: whether the positives and rows of the group are facts also if no metric names them.
     """
     graded = rows.gains.name is not None
     blocks = FLOAT_BLOCKS if rows.weights.fractional else GRADED_BLOCKS if graded else BLOCKS
-    metrics, aggregates, thresholds = {name: metric(name, blocks) for name in names}, dict[str, Aggregate](), {}
+    metrics, aggregates, thresholds = (
+        {name: metric(name, blocks) for name in names},
+        dict[str, Aggregate](),
+        {},
+    )
     ranks, read = False, set[str]()
     for name, record in metrics.items():
         of_metric = _aggregates_of(name, record, rows)
@@ -114,7 +118,9 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
     ties, rule = rows.request.ties, rows.request.tie_rule
     if ties not in record.aggregates:
         bounds = " and ".join(repr(bound) for bound in BOUNDING_TIES if bound in record.aggregates)
-        raise ValueError(f"{name} {rule.refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
+        raise ValueError(
+            f"{name} {rule.refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}"
+        )
     if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
         way = f"leave out {rows.weights.option}="
         if is_rate(name.partition("@")[0]):
@@ -122,7 +128,9 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
         raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
     aggregates = record.aggregates[ties]()
     if rows.gains.name is not None and rule.bounds and "gain" not in _columns_read(aggregates):
-        raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
+        raise ValueError(
+            f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without"
+        )
     return aggregates
 
 
@@ -138,7 +146,13 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
 
     `ranked`: the rows in order, if they are sorted already.
     """
-    if ranked is not None or plan.ranks or plan.extra_sums or rows.starts is not None or rows.weights.fractional:
+    if (
+        ranked is not None
+        or plan.ranks
+        or plan.extra_sums
+        or rows.starts is not None
+        or rows.weights.fractional
+    ):
         return _aggregate_ranking(rows, plan, ranked)
     return _aggregate_rows(rows, plan)
 
@@ -171,14 +185,16 @@ def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.
         rows,
         columns,
         steps="all" not in read_beyond_steps,
-        first="first" in read_beyond_steps or (hits_may_lack and "first without hits" in read_beyond_steps),
+        first="first" in read_beyond_steps
+        or (hits_may_lack and "first without hits" in read_beyond_steps),
         k_at=k_at,
         extra_sums=plan.extra_sums,
         ranked=ranked,
     )
     if "retrieved_k" in columns and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")
-    # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
+    # Known totals replace the facts where these are first needed: in blocks only if an aggregate
+    # names them there.
     in_blocks = not plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals)
@@ -193,7 +209,9 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
     """Join the aggregates over blocks of equal gain."""
     columns = _columns_read(aggregates)
     if facts := [fact for fact in FACTS if fact in columns]:
-        best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
+        best = best.join(
+            sums.select("group", *facts), on="group", how="left", maintain_order="left"
+        )
     ideals = aggregate_blocks(best, aggregates)
     return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
         pl.col(aggregates).fill_null(0.0)
@@ -229,8 +247,11 @@ def aggregate_blocks(
     in_order: bool = True,
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
-    # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
-    table = table.select("group", **{name: record.kind.value(record.over) for name, record in aggregates.items()})
+    # Compute columns first: polars shares common subexpressions between columns, and aggregates
+    # plain columns fastest.
+    table = table.select(
+        "group", **{name: record.kind.value(record.over) for name, record in aggregates.items()}
+    )
     return per_group(table, aggregates, groups, in_order=in_order)
 
 
@@ -244,20 +265,24 @@ def per_group(
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over columns with a prefix.
 
-    The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of groups if groups
-    without rows count too. `in_order`: whether the table is sorted by the groups.
+    The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of
+    groups if groups without rows count too. `in_order`: whether the table is sorted by the groups.
     """
     parts = {}
     for name, record in aggregates.items():
         column, kind = pl.col(prefix + name), record.kind
-        parts[name] = getattr(column.implode().list if kind.in_lists and in_order else column, kind.aggregation)()
+        parts[name] = getattr(
+            column.implode().list if kind.in_lists and in_order else column, kind.aggregation
+        )()
     table = table.group_by("group", maintain_order=True).agg(**parts)
     if groups is None:
         return table
     every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
     sums = {name for name, record in aggregates.items() if record.kind.aggregation == "sum"}
     zero = [name for name in aggregates if name in sums or name in FACTS]
-    return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
+    return every.join(table, on="group", how="left", maintain_order="left").with_columns(
+        pl.col(zero).fill_null(0)
+    )
 
 
 def _columns_read(aggregates: Aggregates) -> set[str]:

@@ -60,7 +60,9 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     false, true = odds.as_integer_ratio()
     if false + true < 2**60:
         unit = pl.lit(1, dtype=pl.Int128)
-        value = ratio(unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true)
+        value = ratio(
+            unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true
+        )
     else:
         value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     aggregates = cutoff.aggregates(blocks)
@@ -93,7 +95,12 @@ def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
     limit = READERS[name["cutoff"]](name["number"])
     assert isinstance(limit, Limit)
     aggregates = {f"threshold@{limit}": Aggregate(limit.within(blocks), "loosest")}
-    return Metric("threshold", pl.col(f"threshold@{limit}"), by_ties(aggregates, bounded=False), needs=("a step",))
+    return Metric(
+        "threshold",
+        pl.col(f"threshold@{limit}"),
+        by_ties(aggregates, bounded=False),
+        needs=("a step",),
+    )
 
 
 def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -142,7 +149,12 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     if name["threshold"] is not None:
         # If no threshold selects a positive, all thresholds are equally good.
         threshold = pl.when(blocks.positives > 0).then(pl.col(f"threshold@{best}"))
-        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), beyond_steps="first without hits")
+        return Metric(
+            "threshold",
+            threshold,
+            by_ties(aggregates, bounded=False),
+            beyond_steps="first without hits",
+        )
     # If nothing is retrieved there is no threshold, and F is 0 as long as there are positives.
     return Metric(
         "share",
@@ -154,7 +166,11 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
 def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     rate, nothing = RATES[name["rate"]], _nothing(blocks)
     assert rate.best_by is not None
-    totals = {"positives": blocks.positives, "negatives": blocks.rows - blocks.positives, "rows": blocks.rows}
+    totals = {
+        "positives": blocks.positives,
+        "negatives": blocks.rows - blocks.positives,
+        "rows": blocks.rows,
+    }
     # An agreement has a value as long as neither label nor prediction is constant.
     facts = ("positives", "negatives") if rate.range == "-1 to 1" else rate.needs
     needs = tuple(fact for fact in facts if fact in totals) or ("rows",)
@@ -164,26 +180,41 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
         as_good = pl.when(order >= rate.best_by(nothing).fill_null(0)).then(order.abs())
         aggregates = {best: Aggregate(as_good, "best")}
         threshold = pl.when(defined).then(pl.col(f"threshold@{best}"))
-        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
+        return Metric(
+            "threshold",
+            threshold,
+            by_ties(aggregates, bounded=False),
+            needs=("a threshold that pays",),
+        )
     most = f"max_{name['rate']}"
     aggregates = {most: Aggregate(rate.formula(blocks.counts), "max")}
     value = pl.max_horizontal(pl.col(most), rate.formula(nothing).fill_null(0)).abs()
     from_0_to_1 = rate.range != "0 up"
     return Metric(
-        "share", pl.when(defined).then(value), by_ties(aggregates, bounded=True), needs=needs, from_0_to_1=from_0_to_1
+        "share",
+        pl.when(defined).then(value),
+        by_ties(aggregates, bounded=True),
+        needs=needs,
+        from_0_to_1=from_0_to_1,
     )
 
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     cost = rates.cost(name["ratio"])
-    # Divide by a power of 2, which brings the largest cost below 1, as `largest_by` needs it, and changes no digit.
+    # Divide by a power of 2, which brings the largest cost below 1, as `largest_by` needs it, and
+    # changes no digit.
     scale = 2.0 ** max(0, ceil(log2(Fraction(name["ratio"]))) + 1)
     least = f"min_cost{name['ratio']}"
     aggregates = {least: Aggregate(cost(blocks.counts) / scale, "least")}
     nothing = cost(_nothing(blocks)) / scale
     if name["threshold"] is not None:
         threshold = pl.when(pl.col(least) < nothing).then(pl.col(f"threshold@{least}"))
-        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
+        return Metric(
+            "threshold",
+            threshold,
+            by_ties(aggregates, bounded=False),
+            needs=("a threshold that pays",),
+        )
     value = pl.min_horizontal(pl.col(least), nothing) * scale
     # If positives are not retrieved, no threshold may cost less than 1.
     return Metric(
@@ -197,25 +228,46 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric("weighted count", pl.col(name[0]), by_ties({}, expected=True, bounded=True), needs=(), best="none")
+    return Metric(
+        "weighted count",
+        pl.col(name[0]),
+        by_ties({}, expected=True, bounded=True),
+        needs=(),
+        best="none",
+    )
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
-        "share", rate.formula(blocks.counts), by_ties({}, expected=True, bounded=True), needs=rate.needs, best="none"
+        "share",
+        rate.formula(blocks.counts),
+        by_ties({}, expected=True, bounded=True),
+        needs=rate.needs,
+        best="none",
     )
 
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
-    return Metric("count", pl.col("ties"), by_ties(aggregates, expected=True, bounded=True), needs=(), best="none")
+    return Metric(
+        "count",
+        pl.col("ties"),
+        by_ties(aggregates, expected=True, bounded=True),
+        needs=(),
+        best="none",
+    )
 
 
 _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
 _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
 FAMILIES = (
-    Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
+    Family(
+        "r_precision",
+        "precision at k = P, where precision equals recall",
+        "r_precision",
+        _r_precision,
+    ),
     Family(
         "RATE@K, RATE@K%, RATE@threshold=T, RATE@recall=R, RATE@precision=Q, RATE@fpr=X, RATE@specificity=S, "
         "RATE@npv=V",
@@ -287,7 +339,22 @@ FAMILIES = (
         rf"(?P<threshold>threshold@)?min_cost(?P<ratio>{DECIMAL})",
         _min_cost,
     ),
-    Family("rows, positives", "N and P, the number of rows and of positives in the group", "rows|positives", _total),
-    Family(", ".join(_OF_GROUP), "P/N, the precision of a random ranking", "|".join(_OF_GROUP), _rate_of_group),
-    Family("tied_rows", "the number of rows that share their score with another row of the group", "tied_rows", _ties),
+    Family(
+        "rows, positives",
+        "N and P, the number of rows and of positives in the group",
+        "rows|positives",
+        _total,
+    ),
+    Family(
+        ", ".join(_OF_GROUP),
+        "P/N, the precision of a random ranking",
+        "|".join(_OF_GROUP),
+        _rate_of_group,
+    ),
+    Family(
+        "tied_rows",
+        "the number of rows that share their score with another row of the group",
+        "tied_rows",
+        _ties,
+    ),
 )

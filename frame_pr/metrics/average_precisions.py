@@ -10,7 +10,8 @@ from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, hits_among, ratio
 
 _SHIFT = 10
-# Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.
+# Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with
+# Bernoulli numbers B.
 _BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
@@ -34,12 +35,14 @@ def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
     return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * selected * b.tp / b.k))
 
 
-def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: pl.Expr, before: pl.Expr) -> pl.Expr:
+def _expected_sum(
+    hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: pl.Expr, before: pl.Expr
+) -> pl.Expr:
     """Return the expected sum of precisions over the positives among the first rows of a block, over all their orders.
 
-    Row j of the block's g rows is positive with probability r/g. The precision there counts this positive, the tp0
-    positives above the block, and (j-1)(r-1)/(g-1) of the other positives: (tp0 + 1 + (j-1) slope) / (n0 + j), which is
-    slope plus a multiple of 1/(n0 + j).
+    Row j of the block's g rows is positive with probability r/g. The precision there counts this
+    positive, the tp0 positives above the block, and (j-1)(r-1)/(g-1) of the other positives: (tp0 +
+    1 + (j-1) slope) / (n0 + j), which is slope plus a multiple of 1/(n0 + j).
     """
     slope = (hits - 1) / (size - 1)
     harmonic = (hits_before + 1 - slope * (before + 1)) * harmonic_difference(before, selected)
@@ -48,7 +51,11 @@ def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(pl.col("ap"), b.positives)
-    return Metric("share", value, by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True))
+    return Metric(
+        "share",
+        value,
+        by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True),
+    )
 
 
 def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
@@ -65,19 +72,25 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
         aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
         return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
     over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
-    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
+    aggregates = by_ties(
+        {ap: _ap_to_rank(b, k)}, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True
+    )
     return Metric("share", ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 
 def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
-        return Metric("share", ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
+        return Metric(
+            "share", ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True)
+        )
     points = int(name["points"])
-    # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
-    # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
+    # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels
+    # of each block in whole numbers, because 3/10 is not the float 0.3. The first positive reaches
+    # level 0.
     before, upto = (
-        levels_reached(tp, b.positives, points - 1, fractional=b.fractional) for tp in (b.tp - b.hits, b.tp)
+        levels_reached(tp, b.positives, points - 1, fractional=b.fractional)
+        for tp in (b.tp - b.hits, b.tp)
     )
     levels = upto - before + (b.tp == b.hits)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
@@ -107,18 +120,23 @@ def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     whole, chance = _average_precision(name, b), _chance(b)
     value = ratio(whole.value - chance, 1 - chance)
     needs = ("positives", "negatives")
-    return Metric("share", value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False)
+    return Metric(
+        "share", value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False
+    )
 
 
 def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
     """Return 1/(start+1) + ... + 1/(start+count), to the last bits for any start and count.
 
-    This is the Euler-Maclaurin series of H(start+count) - H(start), shifted by 10 terms, where it has converged to
-    1e-16. Large terms are written without cancellation. What cancels in the remainder is far below the last bit.
+    This is the Euler-Maclaurin series of H(start+count) - H(start), shifted by 10 terms, where it
+    has converged to 1e-16. Large terms are written without cancellation. What cancels in the
+    remainder is far below the last bit.
     """
     start = start.cast(pl.Float64)
     # Add the smallest terms first, as each addition rounds.
-    near = sum((count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
+    near = sum(
+        (count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0)
+    )
     a, d = start + _SHIFT, count
     b = a + d
     series = (d / a).log1p() - d / (2 * a * b)
@@ -155,7 +173,10 @@ FAMILIES = (
         _interpolated_average_precision,
     ),
     Family(
-        "average_precision_lift", "average_precision / prevalence", "average_precision_lift", _average_precision_lift
+        "average_precision_lift",
+        "average_precision / prevalence",
+        "average_precision_lift",
+        _average_precision_lift,
     ),
     Family(
         "chance_average_precision",

@@ -1,7 +1,7 @@
 """Cutoffs of a ranking: a rank, a threshold, a recall, or a limit of a rate.
 
-A cutoff is read from the name of a metric or from a caller's value. It states what it needs of the blocks of a group,
-and gives the confusion table there.
+A cutoff is read from the name of a metric or from a caller's value. It states what it needs of the
+blocks of a group, and gives the confusion table there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Rank(Cutoff):
         if text.endswith("%"):
             share = read_decimal(text[:-1])
             if not isinstance(share, Fraction) or not 0 < share <= 100:
-                raise ValueError(f"a share of the rows must be above 0% and at most 100%, got {text}")
+                raise ValueError(
+                    f"a share of the rows must be above 0% and at most 100%, got {text}"
+                )
             return cls(_next_fraction(share / 100), text)
         k = int(text) if text.isdecimal() else 0
         if k < 1:
@@ -66,7 +68,8 @@ class Rank(Cutoff):
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
         tp, k = pl.col(f"tp@{self}"), self.divisor(blocks)
-        # N is at least k plus the positives that are not among the first k. Compare differences: a sum may round.
+        # N is at least k plus the positives that are not among the first k. Compare differences: a
+        # sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
         return Counts(tp, k, blocks.positives, rows)
@@ -85,7 +88,11 @@ class Rank(Cutoff):
 
     def divisor(self, blocks: Blocks) -> pl.Expr:
         """Return the k of the group as a column, by which other numbers may be divided."""
-        return blocks.constant(self.k) if isinstance(self.k, int) else self.of_group(blocks.positives, blocks.rows)
+        return (
+            blocks.constant(self.k)
+            if isinstance(self.k, int)
+            else self.of_group(blocks.positives, blocks.rows)
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,15 +120,18 @@ class Threshold(Cutoff):
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the counts of the last block that reaches the threshold, from the running k of such blocks."""
-        # Read running totals: sums of floats would depend on their order. A block reaches the threshold if its k
-        # counts.
+        # Read running totals: sums of floats would depend on their order. A block reaches the
+        # threshold if its k counts.
         k = pl.col(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
         return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
 
     def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
         """Sum over unsorted rows, given whether each of them reaches the threshold."""
-        return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
+        return {
+            f"tp@{self}": Aggregate((truth & reached) * weight),
+            f"k@{self}": Aggregate(reached * weight),
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,7 +158,8 @@ class Recall(Cutoff):
 
     def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
         """Return the counts if rows come one by one, so that the rows of a block are all positive or all negative."""
-        # The row that reaches the recall is inside the block: its first row, or the last positive that is needed.
+        # The row that reaches the recall is inside the block: its first row, or the last positive
+        # that is needed.
         too_many = blocks.size - 1
         if not self.reads_first:
             too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
@@ -194,7 +205,8 @@ class Npv(Cutoff):
 
     def reached(self, blocks: Blocks) -> pl.Expr:
         """Return whether the negative predictive value of the block is large enough."""
-        # Negatives in a block lower the share, so the first block that reaches it has a hit, or is the first of all.
+        # Negatives in a block lower the share, so the first block that reaches it has a hit, or is
+        # the first of all.
         rest = blocks.rows - blocks.k
         negatives = rest - blocks.positives + blocks.tp
         return (rest > 0) & _has_share(negatives, rest, self.npv, fractional=blocks.fractional)
@@ -227,13 +239,23 @@ def _negatives(counts: Counts) -> pl.Expr:
 
 
 LIMITED: Mapping[str, LimitedRate] = {
-    "precision": LimitedRate(lambda c: c.tp, lambda c: c.k, lambda limit: limit, needs=(), zero=False),
+    "precision": LimitedRate(
+        lambda c: c.tp, lambda c: c.k, lambda limit: limit, needs=(), zero=False
+    ),
     # Of the negatives, the remaining ones are not predicted.
     "fpr": LimitedRate(
-        lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: 1 - limit, needs=("negatives",), zero=True
+        lambda c: _negatives(c) - c.k + c.tp,
+        _negatives,
+        lambda limit: 1 - limit,
+        needs=("negatives",),
+        zero=True,
     ),
     "specificity": LimitedRate(
-        lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: limit, needs=("negatives",), zero=False
+        lambda c: _negatives(c) - c.k + c.tp,
+        _negatives,
+        lambda limit: limit,
+        needs=("negatives",),
+        zero=False,
     ),
 }
 """A precision or a specificity of at least the limit, or a false positive rate of at most it."""
@@ -270,7 +292,9 @@ class Limit(Cutoff):
         if not self.needs:
             return counts
         defined = LIMITED[self.rate].whole(blocks.counts) > 0
-        return counts._replace(tp=pl.when(defined).then(counts.tp), k=pl.when(defined).then(counts.k))
+        return counts._replace(
+            tp=pl.when(defined).then(counts.tp), k=pl.when(defined).then(counts.k)
+        )
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the largest counts of the blocks within the limit.
@@ -283,7 +307,9 @@ class Limit(Cutoff):
         """Return whether the block is a step within the limit."""
         limited, counts = LIMITED[self.rate], blocks.counts
         part, whole = limited.part(counts), limited.whole(counts)
-        within = _has_share(part, whole, _next_fraction(limited.least(self.limit)), fractional=blocks.fractional)
+        within = _has_share(
+            part, whole, _next_fraction(limited.least(self.limit)), fractional=blocks.fractional
+        )
         return (blocks.hits > 0) & (whole > 0) & within
 
 
@@ -309,14 +335,17 @@ def _read_share(rate: str, text: str, *, zero: bool) -> Fraction:
 
 def _share_hint(value: Fraction | float) -> str:
     """Return a percentage as a share."""
-    return f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
+    return (
+        f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
+    )
 
 
 def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
     """Return the smallest whole number that is at least this share of another; exact."""
     part, whole = share.as_integer_ratio()
     if whole < 2**31:
-        # Products of the quotient and of the rest fit into 64 bits, which divide in a fraction of the time.
+        # Products of the quotient and of the rest fit into 64 bits, which divide in a fraction of
+        # the time.
         rest = all_of_it % whole * part
         return all_of_it // whole * part + (rest + (whole - 1)) // whole
     return ((all_of_it.cast(pl.Int128) * part + (whole - 1)) // whole).cast(pl.Int64)
@@ -333,13 +362,15 @@ def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, fractional
 def _next_fraction(recall: Fraction) -> Fraction:
     """Return the smallest fraction that is at least this recall and whose denominator may be a number of positives.
 
-    No recall of a ranking lies between the two, and products stay small, however many digits the caller wrote.
+    No recall of a ranking lies between the two, and products stay small, however many digits the
+    caller wrote.
     """
     most = 2**56
     near = recall.limit_denominator(most)
     if near >= recall:
         return near
-    # Find its neighbour among all fractions up to that denominator: p' q - p q' = 1 with the largest such q'.
+    # Find its neighbour among all fractions up to that denominator: p' q - p q' = 1 with the
+    # largest such q'.
     p, q = near.as_integer_ratio()
     inverse = pow(p, -1, q) if q > 1 else 0
     larger = most - (most + inverse) % q

@@ -15,7 +15,17 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 
 Statistic: TypeAlias = Literal[
-    "mean", "median", "std", "min", "max", "range", "ratio", "weighted", "by_rows", "by_pairs", "defined"
+    "mean",
+    "median",
+    "std",
+    "min",
+    "max",
+    "range",
+    "ratio",
+    "weighted",
+    "by_rows",
+    "by_pairs",
+    "defined",
 ]
 AnyFrame = TypeVar("AnyFrame", pl.DataFrame, pl.LazyFrame)
 STATISTICS = get_args(Statistic)
@@ -45,19 +55,34 @@ class Means(NamedTuple):
 
     def left(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that remain."""
-        return [key for key in keys if (key == "system" if self.over is None else key not in self.over)]
+        return [
+            key for key in keys if (key == "system" if self.over is None else key not in self.over)
+        ]
 
     def of(self, named: Mapping[str, str]) -> Means:
         """Return the same statistics for these metrics."""
-        return self._replace(thresholds=frozenset(name for name, of in named.items() if metric(of).kind == "threshold"))
+        return self._replace(
+            thresholds=frozenset(
+                name for name, of in named.items() if metric(of).kind == "threshold"
+            )
+        )
 
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
         """Return the metrics that are needed for each group, under the caller's names."""
         weighted = [statistic for statistic in self.statistics if statistic in _GROUP_WEIGHTS]
         for name in named:
             if weighted and name in self.thresholds:
-                raise ValueError(f"statistics: a threshold has no {weighted[0]!r} mean, and {name} is one")
-        return {**named, **{total: _TOTALS[total] for statistic in weighted for total in _GROUP_WEIGHTS[statistic][0]}}
+                raise ValueError(
+                    f"statistics: a threshold has no {weighted[0]!r} mean, and {name} is one"
+                )
+        return {
+            **named,
+            **{
+                total: _TOTALS[total]
+                for statistic in weighted
+                for total in _GROUP_WEIGHTS[statistic][0]
+            },
+        }
 
 
 def validate_statistics(value: Any) -> list[str]:
@@ -66,12 +91,18 @@ def validate_statistics(value: Any) -> list[str]:
     for name in names:
         if name not in STATISTICS and _percent(name) is None:
             choices = ", ".join(map(repr, STATISTICS))
-            raise ValueError(f"statistics takes {choices}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}")
+            raise ValueError(
+                f"statistics takes {choices}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}"
+            )
     return names
 
 
 def means_of(
-    groups: AnyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
+    groups: AnyFrame,
+    keys: Sequence[str],
+    names: Iterable[str],
+    undefinable: Sequence[str],
+    means: Means,
 ) -> AnyFrame:
     """Compute statistics of the metrics over the groups that share these keys, and count the groups without a value."""
     columns = [("groups", pl.len().cast(pl.Int64))]
@@ -84,11 +115,15 @@ def means_of(
                 )
                 for statistic in means.statistics
             ]
-    columns += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
+    columns += [
+        (f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable
+    ]
     totals = dict(columns)
     for name in totals:
         if [column for column, _ in columns].count(name) > 1:
-            raise ValueError(f"metrics: two columns of the result would be named {shown(name)}: name one otherwise")
+            raise ValueError(
+                f"metrics: two columns of the result would be named {shown(name)}: name one otherwise"
+            )
     refuse_clash(keys, totals)
     return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
 
@@ -105,10 +140,16 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     summary = _summary(value, statistic)
     if not large:
         return summary
-    # A sum, a square or a difference of numbers near the largest float overflows; small parts of the numbers do not.
+    # A sum, a square or a difference of numbers near the largest float overflows; small parts of
+    # the numbers do not.
     fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
     # Of infinite thresholds of both signs there is no mean.
-    return pl.when(fits).then(summary).otherwise(_summary(value * _SCALE, statistic) / _SCALE).fill_nan(None)
+    return (
+        pl.when(fits)
+        .then(summary)
+        .otherwise(_summary(value * _SCALE, statistic) / _SCALE)
+        .fill_nan(None)
+    )
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
@@ -117,7 +158,9 @@ def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
     if statistic == "ratio":
         return pl.when(value.max() > 0).then(value.min() / value.max())
     percent = _percent(statistic)
-    summary: pl.Expr = getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
+    summary: pl.Expr = (
+        getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
+    )
     return summary
 
 

@@ -36,12 +36,19 @@ class Blocks:
     def __init__(self, *, fractional: bool = False, graded: bool = False) -> None:
         self.fractional = fractional
         """Whether weighted counts are floats; otherwise they are whole numbers."""
-        self.hits, self.size, self.tp, self.k = pl.col("hits"), pl.col("size"), pl.col("tp"), pl.col("k")
+        self.hits, self.size, self.tp, self.k = (
+            pl.col("hits"),
+            pl.col("size"),
+            pl.col("tp"),
+            pl.col("k"),
+        )
         self.interpolated_precision = pl.col("interpolated_precision")
         self.ties, self.judged = pl.col("ties"), pl.col("judged")
         self.graded = graded
         """Whether rows have their own gains; otherwise a positive has gain 1."""
-        self.gain, self.hit_gain = (pl.col("gain"), pl.col("hit_gain")) if graded else (self.hits, self.hits)
+        self.gain, self.hit_gain = (
+            (pl.col("gain"), pl.col("hit_gain")) if graded else (self.hits, self.hits)
+        )
         self.positives, self.rows = pl.col("positives"), pl.col("rows")
         self.retrieved_positives, self.retrieved_rows = (
             pl.col(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows")
@@ -61,7 +68,8 @@ class Blocks:
 
     def sum_among(self, column: pl.Expr, k: int | pl.Expr) -> pl.Expr:
         """Return the part of a weighted count of the block that belongs to the first k rows."""
-        # In floats, as Int64 does not hold every product of two counts. A whole block keeps its exact value.
+        # In floats, as Int64 does not hold every product of two counts. A whole block keeps its
+        # exact value.
         part = column.cast(pl.Float64) * (k - self.k + self.size).clip(lower_bound=0) / self.size
         return pl.when(self.k <= k).then(column.cast(pl.Float64)).otherwise(part)
 
@@ -110,9 +118,10 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
 class Aggregate(NamedTuple):
     """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
 
-    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it. "least"
-    gives the same for the smallest value. "strictest" and "loosest" are the thresholds at which the expression is true.
-    "ideal" is the sum over other blocks: those of equal gain, the largest gain first. "list" has the values in order.
+    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold
+    that has it. "least" gives the same for the smallest value. "strictest" and "loosest" are the
+    thresholds at which the expression is true. "ideal" is the sum over other blocks: those of equal
+    gain, the largest gain first. "list" has the values in order.
     """
 
     over: pl.Expr
@@ -163,10 +172,15 @@ class Cutoff(ABC):
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregates from which the counts are computed."""
 
-    def extreme_counts(self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]) -> Aggregates:
+    def extreme_counts(
+        self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]
+    ) -> Aggregates:
         """Aggregate the smallest or largest tp and k of the blocks that meet a condition."""
         counts = {"tp": tp, "k": k}
-        return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}
+        return {
+            f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how)
+            for name, count in counts.items()
+        }
 
 
 BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "all"]
@@ -207,10 +221,11 @@ def by_ties(
 ) -> dict[Ties, Callable[[], Aggregates]]:
     """Return the aggregates for each tie rule under which a metric has a value.
 
-    `aggregates`: those of whole blocks. `expected`: those of the expectation over all orders of equal scores, True for
-    the same ones; by default there is none. `bounded`: whether positives first, or last, among equal scores make the
-    metric largest, or smallest. `in_order`: the aggregates in that case, if they differ from those of the expectation.
-    The rows of a block are then all positive or all negative and have one order, of which the expectation is the value.
+    `aggregates`: those of whole blocks. `expected`: those of the expectation over all orders of
+    equal scores, True for the same ones; by default there is none. `bounded`: whether positives
+    first, or last, among equal scores make the metric largest, or smallest. `in_order`: the
+    aggregates in that case, if they differ from those of the expectation. The rows of a block are
+    then all positive or all negative and have one order, of which the expectation is the value.
     """
 
     def of_blocks() -> Aggregates:
@@ -224,7 +239,9 @@ def by_ties(
         "all orders": expectation,
         "truth": ordered if bounded else None,
     }
-    return {name: build for name, rule in TIES.items() if (build := by_orders[rule.orders]) is not None}
+    return {
+        name: build for name, rule in TIES.items() if (build := by_orders[rule.orders]) is not None
+    }
 
 
 class Family(NamedTuple):
@@ -251,6 +268,10 @@ FACTS: Mapping[str, Fact] = {
     "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
     # Only for blocks: nothing that needs no ranking reads it.
     "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), Aggregate(_WEIGHT * 0)),
-    "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
-    "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
+    "retrieved_positives": Fact(
+        Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)
+    ),
+    "retrieved_rows": Fact(
+        Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)
+    ),
 }

@@ -52,7 +52,12 @@ HEADS = (
     "threshold",
     "threshold@max_f1",
     "max_f1",
-    *(f"{at}max_{name}" for name, rate in RATES.items() if rate.best_by is not None for at in ("", "threshold@")),
+    *(
+        f"{at}max_{name}"
+        for name, rate in RATES.items()
+        if rate.best_by is not None
+        for at in ("", "threshold@")
+    ),
     "cost10",
     "min_cost10",
     "threshold@min_cost10",
@@ -75,7 +80,14 @@ GRADED_BLOCKS = Blocks(graded=True)
 
 _FRACTION = r"[0-9]*\.[0-9]+"
 _NUMBER = r"-?([0-9.]+(e-?[0-9]+)?|inf)"
-_EXAMPLES = {"threshold": "0.5", "recall": "0.8", "precision": "0.9", "fpr": "0.1", "specificity": "0.9", "npv": "0.9"}
+_EXAMPLES = {
+    "threshold": "0.5",
+    "recall": "0.8",
+    "precision": "0.9",
+    "fpr": "0.1",
+    "specificity": "0.9",
+    "npv": "0.9",
+}
 """A number for each word of a cutoff."""
 _KEYWORDS = tuple(_EXAMPLES)
 
@@ -92,12 +104,18 @@ def _read(name: str, blocks: Blocks) -> Metric:
         if match := re.fullmatch(family.pattern, name):
             head, _, cutoff = name.partition("@")
             if re.fullmatch(_FRACTION, cutoff):
-                hint = " or ".join(name for name in _with_cutoff(head, cutoff)[:2] if "=" in name) or "leave it out"
+                hint = (
+                    " or ".join(name for name in _with_cutoff(head, cutoff)[:2] if "=" in name)
+                    or "leave it out"
+                )
                 raise ValueError(
                     f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate it is {hint}"
                 )
             return family.build(match, blocks)
-    hint = metric_hint(name) or "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    hint = (
+        metric_hint(name)
+        or "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    )
     raise ValueError(f"no metric is named {name!r}; {hint}")
 
 
@@ -129,7 +147,9 @@ def _columns_of(record: Metric, ties: Ties) -> set[str]:
 
 def _is_name(name: str) -> bool:
     cutoff = name.partition("@")[2]
-    return not re.fullmatch(_FRACTION, cutoff) and any(re.fullmatch(family.pattern, name) for family in FAMILIES)
+    return not re.fullmatch(_FRACTION, cutoff) and any(
+        re.fullmatch(family.pattern, name) for family in FAMILIES
+    )
 
 
 def metric_hint(name: str) -> str:
@@ -146,7 +166,11 @@ def metric_hint(name: str) -> str:
 def meant_names(name: str) -> list[str]:
     """Return the names that an unknown name may mean, at most two, with the caller's cutoff if they take it."""
     head, cutoff = _head_and_cutoff(name)
-    heads = [head, *answers(head)] if _takes_any_cutoff(head) or answers(head) else nearest(head, HEADS, cutoff=0.7)[:1]
+    heads = (
+        [head, *answers(head)]
+        if _takes_any_cutoff(head) or answers(head)
+        else nearest(head, HEADS, cutoff=0.7)[:1]
+    )
     names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
     return list(dict.fromkeys(names))[:2]
 
@@ -154,7 +178,11 @@ def meant_names(name: str) -> list[str]:
 def example_names(name: str) -> list[str]:
     """Return the name, or if it needs a cutoff the name at two of them."""
     cutoffs = ("10", "threshold=0.5", "recall=0.8")
-    return [name] if _is_name(name) else [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
+    return (
+        [name]
+        if _is_name(name)
+        else [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
+    )
 
 
 def _head_and_cutoff(name: str) -> tuple[str, str]:
@@ -162,8 +190,11 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
     text = re.sub(r"[\s-]+", "_", re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower()))
     if answers(text) or _takes_any_cutoff(text):
         return text, ""
-    # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in _at_k.
-    separator = r"@|_at_|_(?=(?:threshold|recall|fpr)[_=][0-9.])|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$)"
+    # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in
+    # _at_k.
+    separator = (
+        r"@|_at_|_(?=(?:threshold|recall|fpr)[_=][0-9.])|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$)"
+    )
     match = re.fullmatch(rf"(.+?)(?:{separator})(.*)", text)
     if match is None or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
@@ -180,7 +211,9 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
 
 
 def _takes_any_cutoff(head: str) -> bool:
-    return any(_is_name(f"{head}{cutoff}") for cutoff in ("", "@10", "@recall=0.8", "@threshold=0.5"))
+    return any(
+        _is_name(f"{head}{cutoff}") for cutoff in ("", "@10", "@recall=0.8", "@threshold=0.5")
+    )
 
 
 def _needs_cutoff(head: str) -> bool:
@@ -189,7 +222,9 @@ def _needs_cutoff(head: str) -> bool:
 
 def _with_cutoff(head: str, cutoff: str) -> list[str]:
     """Return the name with this cutoff; otherwise the name alone, or names with other cutoffs."""
-    others = [f"@threshold={cutoff}", f"@recall={cutoff}"] if re.fullmatch(_FRACTION, cutoff) else []
+    others = (
+        [f"@threshold={cutoff}", f"@recall={cutoff}"] if re.fullmatch(_FRACTION, cutoff) else []
+    )
     others += [f"@{cutoff.partition('/')[0]}", "", "@10", "@threshold=0.5", "@recall=0.8"]
     exact = f"{head}@{cutoff}" if cutoff else head
     if not cutoff and _needs_cutoff(head):

@@ -11,7 +11,13 @@ import polars as pl
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.tied_ranks import compute_in_steps, discounts_of_ties, in_steps, refuse_long_ties, value_where
+from frame_pr.metrics.tied_ranks import (
+    compute_in_steps,
+    discounts_of_ties,
+    in_steps,
+    refuse_long_ties,
+    value_where,
+)
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
@@ -21,18 +27,28 @@ def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
     """
     is_first = (b.tp == b.hits) & (b.hits > 0)
     counts = {"size": b.size, "hits": b.hits, "k": b.k}
-    parts = {f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()}
+    parts = {
+        f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()
+    }
     return parts, [pl.col(part) for part in parts]
 
 
 def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
-    selected = size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
+    selected = (
+        size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
+    )
     steps = _expected(name[0], reciprocal=name["metric"] == "reciprocal_rank")
     value = in_steps(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
-    return Metric("share", expectation, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
+    return Metric(
+        "share",
+        expectation,
+        by_ties(parts, expected=True, bounded=True),
+        cutoff=cutoff,
+        counts_ranks=True,
+    )
 
 
 def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
@@ -44,7 +60,9 @@ def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
         pl.col, ("size", "hits", "selected", "before", "misses", "certain", "possible")
     )
     numbers = {"size": size, "hits": hits, "before": before, "misses": misses, "possible": possible}
-    of_tie = value_where(possible > 0, partial(_expected_in_tie, metric=metric, reciprocal=reciprocal), **numbers)
+    of_tie = value_where(
+        possible > 0, partial(_expected_in_tie, metric=metric, reciprocal=reciprocal), **numbers
+    )
     return [
         {"before": pl.col("k") - size, "misses": size - hits},
         {"certain": (misses == 0) & (selected > 0) if reciprocal else selected > misses},
@@ -56,10 +74,12 @@ def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
 def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> pl.Series:
     """Sum over the possible places of the first positive of a tied block.
 
-    It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
-    (f+1-i)/(g-i).
+    It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one
+    before times (f+1-i)/(g-i).
     """
-    size, hits, before, misses, possible = map(pl.col, ("size", "hits", "before", "misses", "possible"))
+    size, hits, before, misses, possible = map(
+        pl.col, ("size", "hits", "before", "misses", "possible")
+    )
     places, chances = pl.col("places"), pl.col("chances")
     refuse_long_ties(blocks.get_column("possible"), metric)
     worth = chances / (before + 1 + places) if reciprocal else chances
@@ -75,7 +95,10 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     # The first of h random places among g is on average (g + 1) / (h + 1).
     unretrieved, ranked = _unretrieved(b)
-    above, among = (pl.when(hits > 0).then(a).otherwise(z) for a, z in ((k - size, ranked), (size, b.rows - ranked)))
+    above, among = (
+        pl.when(hits > 0).then(a).otherwise(z)
+        for a, z in ((k - size, ranked), (size, b.rows - ranked))
+    )
     value = above + ratio(among + 1, pl.when(hits > 0).then(hits).otherwise(unretrieved) + 1)
     return Metric(
         "share",
@@ -112,8 +135,9 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     hits, block_misses, positives = (count.cast(pl.Float64) for count in counts)
     above = (b.k - b.size - b.tp + b.hits - unjudged_k + unjudged).cast(pl.Float64)
     fewer = pl.min_horizontal(b.positives, b.rows - b.positives - unjudged_rows).clip(lower_bound=1)
-    # Of the places among the misses of its block that a positive may have, count those with fewer than P misses above.
-    # With P or more above, a place is worth 0. No large numbers are subtracted from each other.
+    # Of the places among the misses of its block that a positive may have, count those with fewer
+    # than P misses above. With P or more above, a place is worth 0. No large numbers are subtracted
+    # from each other.
     low = (positives - above).clip(0, block_misses + 1)
     worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
     parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
@@ -123,21 +147,33 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))}
+    parts = {
+        f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))
+    }
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
-    return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
+    return Metric(
+        "share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=()
+    )
 
 
-def _discounts_among(name: re.Match[str], before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
+def _discounts_among(
+    name: re.Match[str], before: pl.Expr, upto: pl.Expr, k: pl.Expr | None
+) -> pl.Expr:
     """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`, none beyond k."""
     first, last = pl.col("before"), pl.col("upto")
-    of_one_rank = pl.when(last - first == 1).then(1 / (last + 1).log(2)).when((last - first).is_not_null()).then(0.0)
+    of_one_rank = (
+        pl.when(last - first == 1)
+        .then(1 / (last + 1).log(2))
+        .when((last - first).is_not_null())
+        .then(0.0)
+    )
     steps = [{"value": of_one_rank + discounts_of_ties(first, last, name[0])}]
     return in_steps(steps, before=_first(before, k), upto=_first(upto, k))
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    # This takes half the time of `clip`. If rows are not ranked, null means no rank, and not the smaller rank.
+    # This takes half the time of `clip`. If rows are not ranked, null means no rank, and not the
+    # smaller rank.
     return rank if k is None else pl.when(rank.is_not_null()).then(pl.min_horizontal(rank, k))
 
 
@@ -149,18 +185,26 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     parts, dcg = {f"dcg{at}": of_blocks}, pl.col(f"dcg{at}")
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=True, bounded=True)
-        return Metric("share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False)
+        return Metric(
+            "share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False
+        )
     ideal = pl.col(f"ideal{at}")
     if b.graded:
         parts[f"ideal{at}"] = of_blocks._replace(how="ideal")
     else:
-        # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
-        # 1.
+        # Place each positive at its rank among the positives, in the same order, so that a perfect
+        # ranking has exactly 1.
         parts[f"ideal{at}"] = Aggregate(_discounts_among(name, b.tp - b.hits, b.tp, k))
         ideal = ideal + _discounts_among(name, b.retrieved_positives, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=True, bounded=True), cutoff=cutoff, counts_ranks=True)
+    return Metric(
+        "share",
+        value,
+        by_ties(parts, expected=True, bounded=True),
+        cutoff=cutoff,
+        counts_ranks=True,
+    )
 
 
 def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
@@ -177,12 +221,22 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
-        raise ValueError(f"the persistence of rbp must lie between 0 and 1, as in rbp0.8; got {name['persistence']}")
+        raise ValueError(
+            f"the persistence of rbp must lie between 0 and 1, as in rbp0.8; got {name['persistence']}"
+        )
     before = ((b.k - b.size) * log(persistence)).exp()
     # One row, so no difference of sums.
-    block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
+    block_weight = (
+        pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
+    )
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
-    return Metric("share", pl.col(name[0]), by_ties(parts, expected=True, bounded=True), needs=(), counts_ranks=True)
+    return Metric(
+        "share",
+        pl.col(name[0]),
+        by_ties(parts, expected=True, bounded=True),
+        needs=(),
+        counts_ranks=True,
+    )
 
 
 FAMILIES = (

@@ -1,7 +1,7 @@
 """Rates and counts of a confusion table: each formula once, and one record of all that other modules ask about it.
 
-The formulas are expressions of (tp, k, positives, rows); a zero denominator gives null. To add a rate, write a formula
-and a record in `RATES`: no other module compares the name of a rate.
+The formulas are expressions of (tp, k, positives, rows); a zero denominator gives null. To add a
+rate, write a formula and a record in `RATES`: no other module compares the name of a rate.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
     # Compute it from whole numbers, so that equal values are equal floats.
     unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
-    return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
+    return ratio(
+        unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives)
+    )
 
 
 def cost(ratio_of_costs: str) -> Formula:
@@ -157,14 +159,18 @@ def cost(ratio_of_costs: str) -> Formula:
 def f_beta(beta: float) -> Formula:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision; `f1` has beta 1."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
-    # Beyond these limits F equals recall or precision in all its digits, and the products would overflow or become 0.
+    # Beyond these limits F equals recall or precision in all its digits, and the products would
+    # overflow or become 0.
     square = min(max(float(beta), 1e-50), 1e50) ** 2
 
     def f(c: Counts) -> pl.Expr:
-        # Compute it from whole numbers if they fit, so that an F that two thresholds share is the same float.
+        # Compute it from whole numbers if they fit, so that an F that two thresholds share is the
+        # same float.
         if whole + parts < 2**70:
             # A rank k may be 2^62, of a group that misses fill up.
-            both, of_positives, of_k = (pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts))
+            both, of_positives, of_k = (
+                pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
+            )
             return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
@@ -211,7 +217,10 @@ def markedness(c: Counts) -> pl.Expr:
 
 def kappa(c: Counts) -> pl.Expr:
     """`(accuracy - e) / (1 - e)`: Cohen's kappa, agreement beyond e, that of independent predictions."""
-    return ratio(2 * _association(c), _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k))
+    return ratio(
+        2 * _association(c),
+        _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k),
+    )
 
 
 def prevalence(c: Counts) -> pl.Expr:
@@ -239,7 +248,9 @@ def _f(beta: float) -> Rate:
 
 def _cost(text: str) -> Rate:
     title = f"Cost, a missed positive costs {text}"
-    return Rate(cost(text), title, range="0 up", needs=("rows",), in_confusion=False, best="smallest")
+    return Rate(
+        cost(text), title, range="0 up", needs=("rows",), in_confusion=False, best="smallest"
+    )
 
 
 _ALSO_AT_LIMITS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
@@ -310,7 +321,10 @@ RATES: Mapping[str, Rate] = {
         best_by=accuracy,
     ),
     "balanced_accuracy": Rate(
-        balanced_accuracy, "Balanced accuracy", needs=("positives", "negatives"), best_by=balanced_accuracy
+        balanced_accuracy,
+        "Balanced accuracy",
+        needs=("positives", "negatives"),
+        best_by=balanced_accuracy,
     ),
     "f1": _f(1)._replace(
         row_share=RowShare(
@@ -326,9 +340,15 @@ RATES: Mapping[str, Rate] = {
         bounded_at=_NOT_AT_RECALLS,
         best_by=_square_of_mcc,
     ),
-    "informedness": _signed(informedness, "Informedness", needs=("positives", "negatives"), best_by=informedness),
+    "informedness": _signed(
+        informedness, "Informedness", needs=("positives", "negatives"), best_by=informedness
+    ),
     "markedness": _signed(
-        markedness, "Markedness", needs=("k", "rows - k"), bounded_at=_NOT_AT_RECALLS, best_by=markedness
+        markedness,
+        "Markedness",
+        needs=("k", "rows - k"),
+        bounded_at=_NOT_AT_RECALLS,
+        best_by=markedness,
     ),
     "kappa": _signed(kappa, "Kappa", needs=("positives", "negatives"), best_by=kappa),
     "prevalence": Rate(
@@ -352,7 +372,10 @@ RATES: Mapping[str, Rate] = {
 }
 """The rates by name, in the order of the columns of `confusion`."""
 
-NUMBERED: Mapping[str, Callable[[str], Rate]] = {"f": lambda beta: _f(read_beta(beta)), "cost": _cost}
+NUMBERED: Mapping[str, Callable[[str], Rate]] = {
+    "f": lambda beta: _f(read_beta(beta)),
+    "cost": _cost,
+}
 """Rates with a number at the end of their name."""
 NUMBERED_NAME = rf"(?:{'|'.join(NUMBERED)}){DECIMAL}"
 """How such a name is written."""
@@ -379,11 +402,17 @@ def rate_of(name: str) -> Rate:
     raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, RATES)}")
 
 
-def columns_of_rates(rates: str | Sequence[str], default: Sequence[str], every: Sequence[str]) -> list[str]:
+def columns_of_rates(
+    rates: str | Sequence[str], default: Sequence[str], every: Sequence[str]
+) -> list[str]:
     """Return the columns of a result: the default ones, then the rates that a caller names; "all" names `every` one."""
     if isinstance(rates, str) and rates == "all":
         return list(dict.fromkeys([*default, *every]))
-    names = [] if isinstance(rates, (tuple, list)) and not rates else names_of("rates", rates, "names of rates")
+    names = (
+        []
+        if isinstance(rates, (tuple, list)) and not rates
+        else names_of("rates", rates, "names of rates")
+    )
     for name in names:
         if name not in every:
             try:
@@ -399,7 +428,9 @@ def rate_hint(name: str, names: Iterable[str]) -> str:
     if meant := [rate for rate in (head, *answers(head)) if rate in names]:
         return f"it is {shown(meant[0])} here" + (", without a cutoff" if "@" in name else "")
     if any(not re.search("[=( ]", answer) for answer in answers(head)):
-        return "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
+        return (
+            "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
+        )
     if near := nearest(head, names, cutoff=0.7)[:2]:
         return f"did you mean {' or '.join(map(shown, near))}?"
     return f"there are {', '.join(names)}, and f with any beta"

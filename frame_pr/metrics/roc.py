@@ -12,8 +12,8 @@ from frame_pr.metrics.numbers import NUMBER
 
 
 def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
-    # For each positive, twice the negatives that score higher, plus the negatives that score the same: whole numbers,
-    # so that fixed-point weights lose nothing.
+    # For each positive, twice the negatives that score higher, plus the negatives that score the
+    # same: whole numbers, so that fixed-point weights lose nothing.
     above = 2 * (b.k - b.tp) - b.size + b.hits
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
     retrieved, ranked = b.retrieved_positives, b.retrieved_rows
@@ -22,21 +22,34 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
-    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), needs=("positives", "negatives"))
+    return Metric(
+        "share",
+        value,
+        by_ties(aggregates, expected=True, bounded=True),
+        needs=("positives", "negatives"),
+    )
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Limit.parse("fpr", name["number"])
     most = float(cutoff.limit)
     if not most:
-        raise ValueError("roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0")
+        raise ValueError(
+            "roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0"
+        )
     if most == 1:
         return _roc_auc(name, b)
     negatives = (b.rows - b.positives).cast(pl.Float64)
     width = negatives * most
-    # For each positive, the false positives up to the limit that rank below it; those of its own block count in part.
-    fp, misses = ((total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits)))
-    reached, behind = (width - fp + misses).clip(0, misses), b.hits * (width - fp).clip(lower_bound=0)
+    # For each positive, the false positives up to the limit that rank below it; those of its own
+    # block count in part.
+    fp, misses = (
+        (total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits))
+    )
+    reached, behind = (
+        (width - fp + misses).clip(0, misses),
+        b.hits * (width - fp).clip(lower_bound=0),
+    )
     steps = reached.floor()
     in_order = b.hits / (misses + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
     part = f"area@{cutoff}"
@@ -50,8 +63,8 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
         expected=lambda: {part: Aggregate(behind + in_order)},
         bounded=True,
     )
-    # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse, or of a single
-    # row as a quotient.
+    # Divide by a column: polars computes a quotient by a literal as a product with its rounded
+    # inverse, or of a single row as a quotient.
     value = (1 + (share - chance) / (share * 0 + (most - chance))) / 2
     return Metric("share", value, aggregates, needs=("positives", "negatives"))
 
@@ -71,14 +84,30 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
-        return Metric("threshold", pl.col(name[0]), by_ties(parts, bounded=False), needs=needs, beyond_steps="all")
-    # The first block with a positive at whose end the curve has crossed: the counts before it and after it.
-    counts = {"tp before": b.tp - b.hits, "k before": b.k - b.size, "tp after": b.tp, "k after": b.k}
-    parts = {f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min") for count, of in counts.items()}
+        return Metric(
+            "threshold",
+            pl.col(name[0]),
+            by_ties(parts, bounded=False),
+            needs=needs,
+            beyond_steps="all",
+        )
+    # The first block with a positive at whose end the curve has crossed: the counts before it and
+    # after it.
+    counts = {
+        "tp before": b.tp - b.hits,
+        "k before": b.k - b.size,
+        "tp after": b.tp,
+        "k after": b.k,
+    }
+    parts = {
+        f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min")
+        for count, of in counts.items()
+    }
     # Rows that are not retrieved rank last, as one tied block.
     retrieved, ranked = b.retrieved_positives, b.retrieved_rows
     tp0, k0, tp1, k1 = (
-        pl.col(part).fill_null(last) for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
+        pl.col(part).fill_null(last)
+        for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
     )
     fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
     fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)

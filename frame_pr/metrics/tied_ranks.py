@@ -22,7 +22,8 @@ def in_steps(steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.E
     def value(columns: Sequence[pl.Series]) -> pl.Series:
         return compute_in_steps(pl.DataFrame(dict(zip(numbers, columns, strict=True))), steps)
 
-    # The streaming engine would call this for each of many small pieces of the table, some of one row.
+    # The streaming engine would call this for each of many small pieces of the table, some of one
+    # row.
     return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64)
 
 
@@ -36,18 +37,22 @@ def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]
 
 def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
     """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
-    return value_where(upto - before > 1, partial(_discounts_of_ties, metric=metric), before=before, upto=upto)
+    return value_where(
+        upto - before > 1, partial(_discounts_of_ties, metric=metric), before=before, upto=upto
+    )
 
 
-def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
+def value_where(
+    condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr
+) -> pl.Expr:
     """Compute a value from these numbers for the rows where the condition is true; it is 0 for all other rows.
 
     Most blocks have one row, so lists of ranks are built only for the other blocks.
     """
 
     def values(column: pl.Series) -> pl.Series:
-        # The streaming engine calls this for every few thousand rows. Methods of a Series that run a query, such as
-        # `struct.field`, would take longer than everything else.
+        # The streaming engine calls this for every few thousand rows. Methods of a Series that run
+        # a query, such as `struct.field`, would take longer than everything else.
         table = column.struct.unnest()
         zeros, rows = _ZERO.new_from_index(0, len(table)), table.get_column("condition").arg_true()
         return zeros.scatter(rows, value(table[rows])) if len(rows) else zeros

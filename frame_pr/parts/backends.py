@@ -20,7 +20,12 @@ from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request, kind_of_totals
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, with_names
-from frame_pr.parts.score_ranges import OverRanges, evaluate_ranges, range_number, refuse_whole_group
+from frame_pr.parts.score_ranges import (
+    OverRanges,
+    evaluate_ranges,
+    range_number,
+    refuse_whole_group,
+)
 
 ONLY_TOTALS = "only in totals of frame_pr"
 """The column that separates groups of known totals from those of the frame."""
@@ -42,7 +47,9 @@ class Distributed(Backend[Any]):
         """Return these columns without rows, with the dtypes of the parts."""
 
     @abstractmethod
-    def map_parts(self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True) -> Any:
+    def map_parts(
+        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+    ) -> Any:
         """Apply a function to these columns of each part. Keys, the first columns, keep their types.
 
         The rows of a group are in one part. If not `shuffled`, the parts stay as they are.
@@ -56,17 +63,27 @@ class Distributed(Backend[Any]):
     def groups(self, query: PartQuery) -> Any:
         """Compute one row per group."""
 
-    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
+    def evaluate(
+        self,
+        request: Request,
+        named: Mapping[str, str],
+        means: Means | None,
+        undefined: float | None,
+    ) -> Any:
         """Compute metrics per group, and with `means` aggregate them by the remaining keys after a second shuffle."""
         query = self.query_of(request, named, undefined)
         empty = self.empty(query.columns())
-        result = query.of_groups(empty, means)  # Wrong names and types are an error before any row is read.
+        result = query.of_groups(
+            empty, means
+        )  # Wrong names and types are an error before any row is read.
         if means is None:
             return self._all_groups(query, empty)
         query = replace(query, named=means.columns(named))
         keys = means.left(query.of_groups(empty).drop(cs.by_name(*query.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
-        average = partial(means_of, keys=keys, names=list(query.named), undefinable=undefinable, means=means)
+        average = partial(
+            means_of, keys=keys, names=list(query.named), undefinable=undefinable, means=means
+        )
         groups = type(self)(self._all_groups(query, empty))
         return groups.map_parts([*keys, *query.named], keys, average)
 
@@ -78,7 +95,9 @@ class Distributed(Backend[Any]):
         others = query.of_groups(empty, all_groups=True)
         keys = [name for name in others.columns if name not in query.named]
         both = type(self)(self.union(groups, others))
-        return both.map_parts([*keys, ONLY_TOTALS, *query.named], keys, partial(_prefer_rows, keys=keys))
+        return both.map_parts(
+            [*keys, ONLY_TOTALS, *query.named], keys, partial(_prefer_rows, keys=keys)
+        )
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
@@ -89,11 +108,15 @@ class Distributed(Backend[Any]):
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         count = partial(tallied, request=query.request, bins=edges)
         merge = partial(tallied, request=merged.request, bins=number)
-        count(self.empty(query.columns()))  # Wrong names and types are an error before any row is read.
+        count(
+            self.empty(query.columns())
+        )  # Wrong names and types are an error before any row is read.
         parts = type(self)(self.map_parts(query.columns(), query.by, count, shuffled=False))
         return parts.map_parts(merged.columns(), query.by, merge)
 
-    def query_of(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
+    def query_of(
+        self, request: Request, named: Mapping[str, str], undefined: float | None
+    ) -> PartQuery:
         """Check the columns of a request, and bring frames of totals into memory."""
         if request.tie_rule.by_row:
             raise ValueError(
@@ -101,7 +124,10 @@ class Distributed(Backend[Any]):
                 "orders the rows, tie_break=..."
             )
         refuse_repeats(request.distinct)
-        names = {argument: self.names_of(argument, items) for argument, items in request.arguments.items()}
+        names = {
+            argument: self.names_of(argument, items)
+            for argument, items in request.arguments.items()
+        }
         request = with_names(request.in_parts(), names)
         frames: Any = {}
         for name, total in request.frames.items():
@@ -121,7 +147,9 @@ class Distributed(Backend[Any]):
         names = [str(name) for name in self.columns()]
         for column in columns:
             if names.count(str(column)) > 1:
-                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
+                raise ValueError(
+                    f"the frame has several columns named {shown(column)}: rename them before the call"
+                )
         return [str(column) for column in columns]
 
 
@@ -133,7 +161,9 @@ class Shuffled(Distributed):
         """Return the number of parts after a shuffle."""
 
     @abstractmethod
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> Any:
+    def append_columns(
+        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
+    ) -> Any:
         """Return the frame with the columns that the function computes for each part appended.
 
         Keys, the first columns, are shuffled as in `map_parts`. None: the parts stay as they are.
@@ -147,8 +177,8 @@ class Shuffled(Distributed):
     def in_ranges(self, columns: Sequence[str], number: Part) -> AbstractContextManager[OverRanges]:
         """Shuffle these columns by the range of scores that a function gives each row, and add the column `RANGE`.
 
-        Yields what applies a function to the new parts. The rows are the same each time, also if the source of the
-        frame is random.
+        Yields what applies a function to the new parts. The rows are the same each time, also if
+        the source of the frame is random.
         """
 
     @abstractmethod
@@ -170,7 +200,9 @@ class Shuffled(Distributed):
                 results.append(evaluate_ranges(system, self.empty(system.columns()), over_ranges))
         return self.from_polars(query.joined(results))
 
-    def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
+    def with_metrics(
+        self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
+    ) -> Any:
         """Return every row with the metrics of its group."""
         query = self.query_of(request, named, undefined)
         refuse_existing([prefix + name for name in named], self.columns())
@@ -183,4 +215,8 @@ def _sample_rows(part: pl.DataFrame) -> pl.DataFrame:
 
 def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return one row per group: that of the rows of the frame if there is one."""
-    return part.sort(ONLY_TOTALS).unique(cs.by_name(*keys), keep="first", maintain_order=True).drop(ONLY_TOTALS)
+    return (
+        part.sort(ONLY_TOTALS)
+        .unique(cs.by_name(*keys), keep="first", maintain_order=True)
+        .drop(ONLY_TOTALS)
+    )

@@ -28,9 +28,13 @@ try:
 except ImportError as error:
     raise ImportError('frame_pr.dask needs dask: pip install "frame_pr[dask]"') from error
 
-# Rows travel as bytes: the shuffles of Dask change some dtypes, and fail for others, such as Arrow categories.
+# Rows travel as bytes: the shuffles of Dask change some dtypes, and fail for others, such as Arrow
+# categories.
 _PIECES = pd.DataFrame(
-    {"partition": pd.Series(dtype="int64"), "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary()))}
+    {
+        "partition": pd.Series(dtype="int64"),
+        "rows": pd.Series(dtype=pd.ArrowDtype(pa.large_binary())),
+    }
 )
 
 
@@ -46,7 +50,9 @@ class DaskFrame(Shuffled):
         meta = self._select(columns)._meta
         for column, dtype in meta.dtypes.items():
             if dtype == np.dtype(object):
-                raise TypeError(f"column {column!r} is object in Dask, which may hold anything: give it a dtype")
+                raise TypeError(
+                    f"column {column!r} is object in Dask, which may hold anything: give it a dtype"
+                )
         return _to_polars(meta)
 
     def map_parts(
@@ -59,7 +65,9 @@ class DaskFrame(Shuffled):
             frame = _shuffled(frame, len(keys), _hashes)
         return frame.map_partitions(partial(_apply, function, keys, frame._meta), meta=meta)
 
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> DataFrame:
+    def append_columns(
+        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
+    ) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         used = self._labels(columns)
         # The shuffle needs the used columns first. They return to their places after it.
@@ -91,7 +99,9 @@ class DaskFrame(Shuffled):
         """Concatenate both."""
         rows = others.to_pandas(use_pyarrow_extension_array=True).set_axis(groups.columns, axis=1)
         rows = rows.astype(groups._meta.dtypes.to_dict()).assign(**{ONLY_TOTALS: True})
-        return dd.concat([groups.assign(**{ONLY_TOTALS: False}), dd.from_pandas(rows, npartitions=1)])
+        return dd.concat(
+            [groups.assign(**{ONLY_TOTALS: False}), dd.from_pandas(rows, npartitions=1)]
+        )
 
     def from_polars(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Dask frame."""
@@ -115,10 +125,13 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
     return pieces.map_partitions(partial(_joined, meta=meta), meta=meta).clear_divisions()
 
 
-# functions that run on each part --------------------------------------------------------------------------------------
+# functions that run on each part
+# --------------------------------------------------------------------------------------
 
 
-def _split(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashes: Part, partitions: int) -> pd.DataFrame:
+def _split(
+    part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashes: Part, partitions: int
+) -> pd.DataFrame:
     """Return one row for each new partition: its number, and the rows of this part that belong to it."""
     part = _typed(part, meta)
     numbers = np.zeros(len(part), "int64")
@@ -126,8 +139,12 @@ def _split(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashes: Part, part
         # Rows without a score are in no range, and go to the first partition.
         hashed = hashes(_to_polars(part.iloc[:, :keys])).to_series().fill_null(0)
         numbers = (hashed % partitions).cast(pl.Int64).to_numpy()
-    pieces = {number: pickle.dumps(part[numbers == number]) for number in np.unique(numbers).tolist()}
-    return pd.DataFrame({"partition": list(pieces), "rows": list(pieces.values())}).astype(_PIECES.dtypes.to_dict())
+    pieces = {
+        number: pickle.dumps(part[numbers == number]) for number in np.unique(numbers).tolist()
+    }
+    return pd.DataFrame({"partition": list(pieces), "rows": list(pieces.values())}).astype(
+        _PIECES.dtypes.to_dict()
+    )
 
 
 def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
@@ -135,9 +152,14 @@ def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
     parts = [pickle.loads(rows) for rows in pieces["rows"]]
     if not parts:
         return meta
-    # Categories of several dtypes cannot be concatenated, such as those of a part where all values are missing.
+    # Categories of several dtypes cannot be concatenated, such as those of a part where all values
+    # are missing.
     categorical = [column for column, dtype in meta.dtypes.items() if dtype == "category"]
-    mixed = [column for column in categorical if len({part[column].cat.categories.dtype for part in parts}) > 1]
+    mixed = [
+        column
+        for column in categorical
+        if len({part[column].cat.categories.dtype for part in parts}) > 1
+    ]
     joined: pd.DataFrame = concat([part.astype(dict.fromkeys(mixed, object)) for part in parts])
     return joined.astype(dict.fromkeys(mixed, "category"))
 
@@ -177,11 +199,15 @@ def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.Dat
     return in_part(function, _to_polars(_typed(part, meta)))
 
 
-def _apply(function: Part, keys: Sequence[str], meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+def _apply(
+    function: Part, keys: Sequence[str], meta: pd.DataFrame, part: pd.DataFrame
+) -> pd.DataFrame:
     return _with_keys(_on_polars(function, meta, part), keys, _typed(part, meta))
 
 
-def _append(function: Part, used: list[Any], columns: list[Any], part: pd.DataFrame) -> pd.DataFrame:
+def _append(
+    function: Part, used: list[Any], columns: list[Any], part: pd.DataFrame
+) -> pd.DataFrame:
     new = _new_columns(in_part(function, _to_polars(part[used])))
     return pd.concat([part[columns], new.set_axis(part.index)], axis=1)
 
@@ -196,7 +222,9 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     # The oldest polars cannot join by `by_name`, and any polars reads some names as patterns.
     of_rows.columns = of_result.columns = names = [f"key{i}" for i in range(len(keys))]
     first = of_rows.with_row_index("row").unique(names, keep="first")
-    rows = of_result.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")["row"]
+    rows = of_result.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")[
+        "row"
+    ]
     return pd.concat([keys_of_part.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
 
 
@@ -210,5 +238,7 @@ def _dtype(dtype: pl.DataType) -> Any:
     if dtype.is_integer():
         return str(dtype)  # pandas spells its nullable integers as polars does.
     if dtype.is_float() or dtype == pl.String:
-        return {pl.String: "string[pyarrow]", pl.Float32: "float32"}.get(dtype.base_type(), "float64")
+        return {pl.String: "string[pyarrow]", pl.Float32: "float32"}.get(
+            dtype.base_type(), "float64"
+        )
     return pd.ArrowDtype(pl.Series(dtype=dtype).to_arrow().type)

@@ -30,7 +30,9 @@ from frame_pr.parts.backends import ONLY_TOTALS, Distributed
 from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
 
-_BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
+_BYTES_PER_ROW = (
+    160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
+)
 _LARGEST_SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
 _PART = "part of frame_pr"  # polars drops a column of this name.
@@ -62,7 +64,12 @@ class DiskFrame(Distributed):
 
     @classmethod
     def of(
-        cls, frame: Any, budget: int, partitions: int | None, directory: str | Path | None, progress: bool
+        cls,
+        frame: Any,
+        budget: int,
+        partitions: int | None,
+        directory: str | Path | None,
+        progress: bool,
     ) -> DiskFrame:
         """Return the parts of a polars frame or of a stream."""
         if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
@@ -70,7 +77,9 @@ class DiskFrame(Distributed):
         if stream_columns(frame) is None:
             import pyarrow as pa
 
-            return cls.of(pa.RecordBatchReader.from_stream(frame), budget, partitions, directory, progress)
+            return cls.of(
+                pa.RecordBatchReader.from_stream(frame), budget, partitions, directory, progress
+            )
         no_rows = frame.limit(0) if hasattr(frame, "limit") else frame.schema.empty_table()
         return cls(pl.DataFrame(no_rows), budget, partitions, directory, progress, frame)
 
@@ -91,7 +100,13 @@ class DiskFrame(Distributed):
         """Return these columns without rows."""
         return self._select(self.frame, columns).collect_schema().to_frame()
 
-    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
+    def evaluate(
+        self,
+        request: Request,
+        named: Mapping[str, str],
+        means: Means | None,
+        undefined: float | None,
+    ) -> Any:
         """Compute metrics per group, sorted. Columns of the request may be expressions."""
         frame, request = self._with_names(request)
         result = super(DiskFrame, frame).evaluate(request, named, means, undefined)
@@ -104,11 +119,17 @@ class DiskFrame(Distributed):
         frame, request = self._with_names(request)
         return super(DiskFrame, frame).tally(request, bins)
 
-    def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
+    def with_metrics(
+        self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
+    ) -> Any:
         """Refuse: rows in parts do not keep their order."""
-        raise TypeError("with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows")
+        raise TypeError(
+            "with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows"
+        )
 
-    def query_of(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
+    def query_of(
+        self, request: Request, named: Mapping[str, str], undefined: float | None
+    ) -> PartQuery:
         """Check the columns of a request, also for a tally without `count=`."""
         if may_be_tally(self.columns(), request):
             warn_of_tally(kind_of(self.frame.head(_FIRST).collect()), request)
@@ -126,10 +147,19 @@ class DiskFrame(Distributed):
 
     def union(self, groups: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
         """Concatenate both."""
-        return pl.concat([groups.with_columns(**{ONLY_TOTALS: False}), others.with_columns(**{ONLY_TOTALS: True})])
+        return pl.concat(
+            [
+                groups.with_columns(**{ONLY_TOTALS: False}),
+                others.with_columns(**{ONLY_TOTALS: True}),
+            ]
+        )
 
     def _map(
-        self, columns: Sequence[str], keys: Sequence[str], function: Part, query: PartQuery | None = None
+        self,
+        columns: Sequence[str],
+        keys: Sequence[str],
+        function: Part,
+        query: PartQuery | None = None,
     ) -> pl.DataFrame:
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
@@ -151,11 +181,18 @@ class DiskFrame(Distributed):
                     print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
                 parts, tables = [frame], []
                 if keys:
-                    parts = _write_parts(frame, pl.struct(map(by_name, keys)).hash() % partitions, folder)
+                    parts = _write_parts(
+                        frame, pl.struct(map(by_name, keys)).hash() % partitions, folder
+                    )
                 _refuse_label(parts, query)
                 for number, part in enumerate(parts, 1):
                     if self.progress:
-                        print(f"\rframe_pr: part {number} of {len(parts)}", end="", file=sys.stderr, flush=True)
+                        print(
+                            f"\rframe_pr: part {number} of {len(parts)}",
+                            end="",
+                            file=sys.stderr,
+                            flush=True,
+                        )
                     height = _height(part)
                     if height <= most or query is None:
                         tables.append(in_part(function, part.collect()))
@@ -169,7 +206,9 @@ class DiskFrame(Distributed):
         if self.stream is None:
             yield self._select(self.frame, columns)
             return
-        names = needed(self.frame, [self.expressions.get(column, by_name(column)) for column in columns])
+        names = needed(
+            self.frame, [self.expressions.get(column, by_name(column)) for column in columns]
+        )
         selected = project_stream(self.stream, names)
         with part_folder(self.directory) as folder:
             file = folder / "rows.arrow"
@@ -186,17 +225,24 @@ class DiskFrame(Distributed):
         columns: dict[str, pl.Expr] = {}
         names: dict[str, list[str]] = {}
         # Names of keys and scores are in the result, so they come first.
-        for argument, items in sorted(request.arguments.items(), key=lambda item: item[0] not in ("by", "score")):
+        for argument, items in sorted(
+            request.arguments.items(), key=lambda item: item[0] not in ("by", "score")
+        ):
             self.names_of(argument, [item for item in items if not isinstance(item, pl.Expr)])
             pairs = expanded(self.frame, argument, items)
             several = argument == "by" or (argument == "score" and request.several)
             if len(pairs) != 1 and not several:
                 raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
             # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-            sources = {(name if several or name not in columns else f"{argument} {name}"): name for name in pairs}
+            sources = {
+                (name if several or name not in columns else f"{argument} {name}"): name
+                for name in pairs
+            }
             for name, source in sources.items():
                 if not columns.setdefault(name, pairs[source]).meta.eq(pairs[source]):
-                    raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
+                    raise ValueError(
+                        f"{argument}: {shown(name)} is also another column of the call; use alias()"
+                    )
             names[argument] = list(sources)
         return replace(self, expressions=columns), with_names(request, names)
 
@@ -206,7 +252,11 @@ def _write_stream(stream: Any, file: Path, kind: str) -> None:
     import pyarrow as pa
 
     try:
-        batches = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
+        batches = (
+            stream
+            if isinstance(stream, pa.RecordBatchReader)
+            else pa.RecordBatchReader.from_stream(stream)
+        )
         # The caller's thread reads them: a connection of SQLite belongs to one thread.
         with _writing(file.parent), pa.ipc.new_file(file, batches.schema) as target:
             for batch in batches:
@@ -223,19 +273,26 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> Non
         query.refuse_label(query.labels_of(part).collect(engine="streaming") for part in parts)
 
 
-def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
+def _by_range(
+    query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path
+) -> pl.DataFrame:
     """Compute one row per group of a frame whose groups are too large for a part: split each into ranges of scores."""
     refuse_whole_group(query)
     results = []
     for system in query.systems():
         part = frame.select(map(by_name, system.columns()))
-        sample = part.gather_every(math.ceil(rows / min(rows, most, _LARGEST_SAMPLE))).collect(engine="streaming")
-        # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
+        sample = part.gather_every(math.ceil(rows / min(rows, most, _LARGEST_SAMPLE))).collect(
+            engine="streaming"
+        )
+        # Good (1953): the share of unseen values is about the share of values that occur once in
+        # the sample.
         unseen_share = sample.filter(sample.is_unique()).height / sample.height
         if unseen_share * rows <= most and (result := system.of_counts(part)) is not None:
             results.append(result)
             continue
-        number = range_number(system, sample[system.scores[0]], math.ceil(1.2 * rows / max(1, most)))
+        number = range_number(
+            system, sample[system.scores[0]], math.ceil(1.2 * rows / max(1, most))
+        )
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
             parts = _write_parts(part.with_columns(number), pl.col(RANGE), Path(below))
 
@@ -248,10 +305,13 @@ def _by_range(query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folde
 
 def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write the rows with each value of `part` into a file, and return the frames that read the files."""
-    # The only unstable polars API in the package. One file per part, however large, because there are many parts.
+    # The only unstable polars API in the package. One file per part, however large, because there
+    # are many parts.
     target = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
     with _writing(folder):
-        frame.with_columns(part.alias(_PART)).sink_ipc(target, compression="lz4", maintain_order=False)
+        frame.with_columns(part.alias(_PART)).sink_ipc(
+            target, compression="lz4", maintain_order=False
+        )
     return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
@@ -275,9 +335,12 @@ def _height(frame: pl.LazyFrame) -> int:
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
     """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end.
 
-    Its name has the number of the process, so that a user knows whose it is if a signal ends the process.
+    Its name has the number of the process, so that a user knows whose it is if a signal ends the
+    process.
     """
-    with TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True) as name:
+    with TemporaryDirectory(
+        prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True
+    ) as name:
         try:
             yield Path(name)
         except BaseException:

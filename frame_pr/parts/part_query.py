@@ -57,13 +57,20 @@ class PartQuery:
         """Combine the results of the systems."""
         if not self.request.several:
             return results[0]
-        named = [result.with_columns(system=pl.lit(name)) for result, name in zip(results, self.scores, strict=True)]
+        named = [
+            result.with_columns(system=pl.lit(name))
+            for result, name in zip(results, self.scores, strict=True)
+        ]
         # A threshold has the dtype of its score.
         return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
-    def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
+    def of_groups(
+        self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False
+    ) -> pl.DataFrame:
         """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
-        return evaluate_request(part, self.request, self.named, means, self.undefined, all_groups=all_groups)
+        return evaluate_request(
+            part, self.request, self.named, means, self.undefined, all_groups=all_groups
+        )
 
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
         """Aggregate equal rows of the part first, and compute one row per group; None if that is impossible."""
@@ -71,8 +78,12 @@ class PartQuery:
         if any(policies.get(name) is not None for name in ("count", "tie_break", "prevalence")):
             return None
         count = "count" + max(self.columns(), key=len)  # Longer than any name.
-        equal = part.group_by(map(by_name, self.columns())).agg(pl.len().cast(pl.Int64).alias(count))
-        counting = replace(self, request=replace(self.request, policies=policies | {"count": count}))
+        equal = part.group_by(map(by_name, self.columns())).agg(
+            pl.len().cast(pl.Int64).alias(count)
+        )
+        counting = replace(
+            self, request=replace(self.request, policies=policies | {"count": count})
+        )
         counts = equal.collect(engine="streaming")
         try:
             return counting.of_groups(counts)
@@ -86,7 +97,11 @@ class PartQuery:
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals on which results depend and that are columns of the rows."""
-        return {name: total for name, total in self.request.totals_read.items() if isinstance(total, str)}
+        return {
+            name: total
+            for name, total in self.request.totals_read.items()
+            if isinstance(total, str)
+        }
 
     def labels_of(self, part: pl.DataFrame | pl.LazyFrame) -> Any:
         """Count the rows of a part that have the positive label, and return some of the labels."""
@@ -106,7 +121,9 @@ class PartQuery:
 
 def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
     """Return a request with these names of columns, by argument."""
-    options: Any = {argument: columns[0] for argument, columns in names.items() if argument in request.policies}
+    options: Any = {
+        argument: columns[0] for argument, columns in names.items() if argument in request.policies
+    }
     return replace(
         request,
         keys=names["by"],

@@ -1,8 +1,8 @@
 """Evaluate one ranking in ranges of its scores, each ranked separately.
 
-Equal scores are in one range wherever the boundaries are, so any boundaries give exact results. A range continues the
-ranking of the better ranges: it receives their numbers of rows and positives, and computes its share of the group's
-sums.
+Equal scores are in one range wherever the boundaries are, so any boundaries give exact results. A
+range continues the ranking of the better ranges: it receives their numbers of rows and positives,
+and computes its share of the group's sums.
 """
 
 from __future__ import annotations
@@ -42,16 +42,22 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
     scores = sample.alias("").drop_nulls().sort()  # Methods of a Series named `^...$` fail.
     edges = scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
     score, reached = by_name(call.scores[0]), partial(edges.search_sorted, side="right")
-    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True).cast(pl.Int64)
+    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True).cast(
+        pl.Int64
+    )
     # NaN is a missing score, but polars orders it above infinity.
-    number = pl.when(score <= float("inf")).then(below if call.request.ascending else len(edges) - below)
+    number = pl.when(score <= float("inf")).then(
+        below if call.request.ascending else len(edges) - below
+    )
     return number.alias(RANGE)
 
 
 def refuse_whole_group(call: PartQuery) -> None:
     """Refuse options that need all ranges of a group together: the best order of gains, and weights by prevalence."""
     if call.request.unjudged == "trec_eval":
-        raise ValueError("unjudged='trec_eval': a group is split into parts, which do not see all of its labels")
+        raise ValueError(
+            "unjudged='trec_eval': a group is split into parts, which do not see all of its labels"
+        )
     for name in ("gain", "prevalence"):
         if call.request.policies.get(name) is not None:
             raise ValueError(
@@ -63,21 +69,33 @@ def refuse_whole_group(call: PartQuery) -> None:
 def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRanges) -> pl.DataFrame:
     """Compute one row per group. Each group is split into ranges of its scores, and each range is in one part.
 
-    `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
-    `RANGE`. It is called two or three times.
+    `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts,
+    which have a column `RANGE`. It is called two or three times.
     """
     no_rows, _ = rows_of(empty, call.request.with_totals({}))
     plan = plan_for(no_rows, list(call.named.values()), call.undefined)
-    starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional)
+    starts = starts_of(
+        over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional
+    )
     if starts.is_empty():
         return call.of_groups(empty)
     context: dict[str, Any] = {"call": call, "starts": starts}
     if "interpolated_precision" in plan.columns:
-        context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
-    sums = number_groups(over_ranges(partial(summed_up, **context)), _keys(call), group_limit(ordered=False))
-    table = finalize(per_group(sums.rows, plan.over_groups, None if call.by else 1, _SUM), ["group"], plan)
+        context["starts"] = with_later_precision(
+            starts, over_ranges(partial(best_precision, **context)), call
+        )
+    sums = number_groups(
+        over_ranges(partial(summed_up, **context)), _keys(call), group_limit(ordered=False)
+    )
+    table = finalize(
+        per_group(sums.rows, plan.over_groups, None if call.by else 1, _SUM), ["group"], plan
+    )
     named = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
-    return sums.restore(table).select(pl.col(source).alias(name) for name, source in named.items()).collect()
+    return (
+        sums.restore(table)
+        .select(pl.col(source).alias(name) for name, source in named.items())
+        .collect()
+    )
 
 
 def _keys(call: PartQuery) -> list[str]:
@@ -100,7 +118,9 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
     table = counts.select("group", **{_SUM + name: name for name in TOTALS})
     is_unjudged = ~pl.col("judged") if call.request.fills_labels else pl.lit(False)
-    unjudged = rows.frame.group_by("group").agg((is_unjudged * rows.number).sum().alias(_SUM + UNJUDGED.total))
+    unjudged = rows.frame.group_by("group").agg(
+        (is_unjudged * rows.number).sum().alias(_SUM + UNJUDGED.total)
+    )
     table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
@@ -113,14 +133,20 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.
     sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
     dtype = pl.Float64() if fractional else pl.Int64()
     totals = [_known_total(coder, call, name, dtype) for name in call.request.totals_read]
-    groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()))
+    groups = coder.rows.group_by("group").agg(
+        *(total.sum().alias(count.total) for count, total in sums.items())
+    )
     groups = with_totals(groups.sort("group"), totals)
     groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
-    ranked = {count.before: pl.when(has_range).then(total).otherwise(0) for count, total in sums.items()}
+    ranked = {
+        count.before: pl.when(has_range).then(total).otherwise(0) for count, total in sums.items()
+    }
     before = {name: (number.cum_sum() - number).over("group") for name, number in ranked.items()}
-    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
+    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(
+        **before, later_precision=pl.lit(0.0)
+    )
     starts = starts.join(groups, on="group", maintain_order="left")
     return starts.select(_RANGE_KEY, *_keys(call), *START).collect()
 
@@ -139,12 +165,16 @@ def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) ->
     """Return, for each range in the part, the largest precision at any of its thresholds."""
     rows, output = _rows_of_ranges(part, call, {}, starts)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return output.restored(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
+    return output.restored(
+        blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)
+    ).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Add the largest precision below each range to the starts."""
-    starts = starts.join(best, on=[_RANGE_KEY, *_keys(call)], how="left", nulls_equal=True, maintain_order="left")
+    starts = starts.join(
+        best, on=[_RANGE_KEY, *_keys(call)], how="left", nulls_equal=True, maintain_order="left"
+    )
     # A range of rows that do not count has no threshold.
     precision = pl.col(_SUM + "precision").fill_null(0.0)
     later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True)
@@ -155,4 +185,6 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.D
     """Return, for each range in the part, its share of the sums of its group."""
     rows, output = _rows_of_ranges(part, call, {}, starts)
     sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
-    return output.restored(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
+    return output.restored(
+        sums.rename(lambda name: name if name == "group" else _SUM + name)
+    ).collect()

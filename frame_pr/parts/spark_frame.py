@@ -22,7 +22,9 @@ try:
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import BinaryType, DataType, StructField, StructType
 except ImportError as error:
-    raise ImportError('frame_pr.spark needs pyspark and pyarrow: pip install "frame_pr[spark]"') from error
+    raise ImportError(
+        'frame_pr.spark needs pyspark and pyarrow: pip install "frame_pr[spark]"'
+    ) from error
 
 Batches = Iterator[pa.RecordBatch]
 _REFUSED = {
@@ -59,12 +61,16 @@ class SparkFrame(Shuffled):
                 if getattr(dtype, "collation", "UTF8_BINARY") != "UTF8_BINARY":
                     reason = "texts that differ are equal by its collation: give collate(..., 'UTF8_BINARY') of it"
                 if reason:
-                    raise TypeError(f"column {field.name!r} is {field.dataType.simpleString()}, and {reason}")
+                    raise TypeError(
+                        f"column {field.name!r} is {field.dataType.simpleString()}, and {reason}"
+                    )
         return names
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return these columns without rows; runs no job on the data."""
-        rows = self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
+        rows = (
+            self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
+        )
         return pl.DataFrame(rows.rename_columns(list(columns)))
 
     def map_parts(
@@ -77,7 +83,9 @@ class SparkFrame(Shuffled):
         fields = [*frame.schema.fields[: len(keys)], *_fields(new)]
         return _mapped(frame, range(len(keys)) if shuffled else None, to_part, fields)
 
-    def append_columns(self, columns: Sequence[str], keys: Sequence[str] | None, function: Part) -> DataFrame:
+    def append_columns(
+        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
+    ) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         empty = self.empty(columns)
         new = function(empty)
@@ -90,12 +98,18 @@ class SparkFrame(Shuffled):
         """Return the number of parts after a shuffle."""
         return int(self.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
 
-    def collected(self, columns: Sequence[str], function: Part, keys: Sequence[int] | None = None) -> pl.DataFrame:
+    def collected(
+        self, columns: Sequence[str], function: Part, keys: Sequence[int] | None = None
+    ) -> pl.DataFrame:
         """Apply a function to each part, and concatenate the results, which may have types that Spark lacks."""
         empty = self.empty(columns)
         to_part = partial(_apply, partial(_serialized, function=function), empty, 0, [pa.binary()])
-        packed = _mapped(self._select(columns), keys, to_part, [StructField("part", BinaryType())]).collect()
-        return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.part)) for row in packed)])
+        packed = _mapped(
+            self._select(columns), keys, to_part, [StructField("part", BinaryType())]
+        ).collect()
+        return pl.concat(
+            [function(empty), *(pl.DataFrame.deserialize(BytesIO(row.part)) for row in packed)]
+        )
 
     @contextmanager
     def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
@@ -108,7 +122,9 @@ class SparkFrame(Shuffled):
 
     def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Return the union of both."""
-        rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
+        rows = self.frame.sparkSession.createDataFrame(
+            others.select(cs.by_name(groups.columns)).rows(), groups.schema
+        )
         groups = groups.selectExpr("*", f"false AS {_quoted(ONLY_TOTALS)}")
         return groups.union(rows.selectExpr("*", f"true AS {_quoted(ONLY_TOTALS)}"))
 
@@ -134,35 +150,46 @@ def _quoted(column: str) -> str:
 
 
 def _fields(result: pl.DataFrame) -> list[StructField]:
-    return [StructField(field.name, from_arrow_type(field.type)) for field in result.to_arrow().schema]
+    return [
+        StructField(field.name, from_arrow_type(field.type)) for field in result.to_arrow().schema
+    ]
 
 
 def _mapped(
-    frame: DataFrame, keys: Sequence[int] | None, function: Callable[[Batches], Batches], fields: Sequence[StructField]
+    frame: DataFrame,
+    keys: Sequence[int] | None,
+    function: Callable[[Batches], Batches],
+    fields: Sequence[StructField],
 ) -> DataFrame:
     """Apply the function to each part, and name the columns of the result by these fields.
 
-    `keys`: the places of the columns whose equal values are brought into one part; None keeps the parts as they are.
+    `keys`: the places of the columns whose equal values are brought into one part; None keeps the
+    parts as they are.
     """
     names = frame.columns
     if len({name.lower() for name in names}) < len(names):
         names = [f"c{i}" for i in range(len(names))]
         frame = frame.toDF(*names)
-    # mapInArrow takes no name that needs quoting. The rows are structs, because each renamed column would double the
-    # size of a filter that names it, such as na.drop(), in Spark's optimizer. SQL works for both Classic and Connect,
-    # whose column functions differ.
+    # mapInArrow takes no name that needs quoting. The rows are structs, because each renamed column
+    # would double the size of a filter that names it, such as na.drop(), in Spark's optimizer. SQL
+    # works for both Classic and Connect, whose column functions differ.
     columns = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(names))
     rows = frame.selectExpr(f"struct({columns}) AS row")
     if keys is not None:
         rows = rows.repartition(*(f"row.c{i}" for i in keys)) if keys else rows.repartition(1)
-    placed = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
+    placed = [
+        StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)
+    ]
     with warnings.catch_warnings():
         # mapInArrow warns of pandas 3, although no row goes through pandas.
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        warnings.filterwarnings(
+            "ignore", "PySpark does not yet fully support pandas", FutureWarning
+        )
         return rows.mapInArrow(function, StructType(placed)).toDF(*(field.name for field in fields))
 
 
-# functions that run on each part --------------------------------------------------------------------------------------
+# functions that run on each part
+# --------------------------------------------------------------------------------------
 
 
 def _table(batches: Batches) -> pa.Table | None:
@@ -171,17 +198,26 @@ def _table(batches: Batches) -> pa.Table | None:
     return pa.Table.from_batches(rows) if rows else None
 
 
-def _apply(function: Part, empty: pl.DataFrame, keys: int, new_types: list[pa.DataType], batches: Batches) -> Batches:
+def _apply(
+    function: Part, empty: pl.DataFrame, keys: int, new_types: list[pa.DataType], batches: Batches
+) -> Batches:
     if (table := _table(batches)) is not None:
         part = pl.DataFrame(table.rename_columns(empty.columns))
-        # Return the keys as Spark sent them, because it does not accept all types that polars would return.
-        yield from _batches(in_part(function, part).to_arrow().columns, [*table.schema.types[:keys], *new_types])
+        # Return the keys as Spark sent them, because it does not accept all types that polars would
+        # return.
+        yield from _batches(
+            in_part(function, part).to_arrow().columns, [*table.schema.types[:keys], *new_types]
+        )
     elif not keys:
         yield from _batches(function(empty).to_arrow().columns, new_types)
 
 
 def _append(
-    function: Part, empty: pl.DataFrame, used: list[int], new_types: list[pa.DataType], batches: Batches
+    function: Part,
+    empty: pl.DataFrame,
+    used: list[int],
+    new_types: list[pa.DataType],
+    batches: Batches,
 ) -> Batches:
     if (table := _table(batches)) is not None:
         part = pl.DataFrame(table.select(used).rename_columns(empty.columns))

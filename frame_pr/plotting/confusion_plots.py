@@ -32,23 +32,24 @@ _MOST_NAMES = 40
 def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes | Any:
     r"""Draw a confusion matrix as a heat map, from the result of `confusion_matrix` or of `confusion`.
 
-    Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror image of that of
-    scikit-learn. Several groups give one panel each.
+    Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror
+    image of that of scikit-learn. Several groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         The result of `confusion_matrix`, or of `confusion` at one cutoff. The frame is not changed.
     labels : dict, optional
-        Labels by name: of classes, such as `{"positive": "fraud", "negative": "other"}`, of systems and groups.
+        Labels by name: of classes, such as `{"positive": "fraud", "negative": "other"}`, of systems
+        and groups.
     ax : matplotlib Axes, optional
         The axes to draw in, or one for each panel. Default: a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The colour of a cell is its share of the rows with this label. Its text is the count and this share. With
-        several groups, a numpy array with the axes of each panel.
+        The colour of a cell is its share of the rows with this label. Its text is the count and
+        this share. With several groups, a numpy array with the axes of each panel.
 
     Raises
     ------
@@ -103,15 +104,25 @@ def _cells(frame: Any) -> Result:
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     if "truth" in names or not set(_PAIRS) <= set(names):
-        advice = "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
-        return read_result(frame, dict.fromkeys(("truth", "prediction", "rows"), advice), _EXPECTATION)
-    counts = read_result(frame, dict.fromkeys(_PAIRS, "confusion gives it"), _EXPECTATION, first=("threshold", "k"))
+        advice = (
+            "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
+        )
+        return read_result(
+            frame, dict.fromkeys(("truth", "prediction", "rows"), advice), _EXPECTATION
+        )
+    counts = read_result(
+        frame, dict.fromkeys(_PAIRS, "confusion gives it"), _EXPECTATION, first=("threshold", "k")
+    )
     keys = counts.key_columns
     if any(table.height != 1 for _, table in counts.groups()):
-        raise ValueError(f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame")
+        raise ValueError(
+            f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame"
+        )
     cells = zip(_PAIRS, product(("positive", "negative"), repeat=2), strict=True)
     tables = [
-        counts.table.select(*keys, truth=pl.lit(truth), prediction=pl.lit(prediction), rows=by_name(count))
+        counts.table.select(
+            *keys, truth=pl.lit(truth), prediction=pl.lit(prediction), rows=by_name(count)
+        )
         for count, (truth, prediction) in cells
     ]
     return Result(counts.keys, pl.concat(tables, how="vertical_relaxed"))
@@ -119,15 +130,23 @@ def _cells(frame: Any) -> Result:
 
 def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
     """Return the cells of a group row by row, with their shares of the rows with this label."""
-    grid = pl.DataFrame(list(product(classes, repeat=2)), schema=["truth", "prediction"], orient="row")
+    grid = pl.DataFrame(
+        list(product(classes, repeat=2)), schema=["truth", "prediction"], orient="row"
+    )
     grid = grid.cast({name: table.schema[name] for name in grid.columns})
-    cells = grid.join(table, on=["truth", "prediction"], how="left", nulls_equal=True, maintain_order="left")
+    cells = grid.join(
+        table, on=["truth", "prediction"], how="left", nulls_equal=True, maintain_order="left"
+    )
     if table.height != grid.height or cells["rows"].null_count():
-        raise ValueError(f"{_EXPECTATION}, which has a row for each pair of classes; give the whole frame")
+        raise ValueError(
+            f"{_EXPECTATION}, which has a row for each pair of classes; give the whole frame"
+        )
     return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
 
 
-def _draw_cells(ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: Style, letters: int) -> None:
+def _draw_cells(
+    ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: Style, letters: int
+) -> None:
     """Draw the cells of a group."""
     n = len(classes)
     room = _letters(ax, n)
@@ -135,7 +154,10 @@ def _draw_cells(ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: St
     across = [textwrap.fill(name, max(6, room), break_long_words=False) for name in names]
     fits = max(len(line) for name in across for line in name.split("\n")) <= room
     image = ax.imshow(
-        cells["share"].fill_null(0).to_numpy().reshape(n, n), "Blues_r" if draw.is_dark(ax) else "Blues", vmin=0, vmax=1
+        cells["share"].fill_null(0).to_numpy().reshape(n, n),
+        "Blues_r" if draw.is_dark(ax) else "Blues",
+        vmin=0,
+        vmax=1,
     )
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
@@ -159,9 +181,13 @@ def _texts(cells: pl.DataFrame, letters: int, *, keep_zeros: bool) -> tuple[list
     """Return the texts of cells, counts with shares or shares only, and their size: what fits first."""
     rows = cells["rows"].to_list()
     shares = [
-        draw.share_text(share) if count or keep_zeros else "" for count, share in zip(rows, cells["share"], strict=True)
+        draw.share_text(share) if count or keep_zeros else ""
+        for count, share in zip(rows, cells["share"], strict=True)
     ]
-    whole = [f"{draw.count_text(count)}\n{share}".strip() for count, share in zip(rows, shares, strict=True)]
+    whole = [
+        f"{draw.count_text(count)}\n{share}".strip()
+        for count, share in zip(rows, shares, strict=True)
+    ]
     for texts in (whole, shares):
         longest = max(len(line) for text in texts for line in text.split("\n"))
         for size, factor in (("small", 1.0), ("x-small", 1.2), ("xx-small", 1.4)):

@@ -60,7 +60,10 @@ def draw_curves(
     _set_axes(ax, curves, chart, ticks=3 if in_panel else 6)
     for curve in others:
         _draw_line(
-            ax, curve, options, {"color": draw.grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"}
+            ax,
+            curve,
+            options,
+            {"color": draw.grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"},
         )
     for curve, label, line in zip(curves, labels, lines, strict=True):
         if curve.groups is not None and len(curves) <= _BANDED_CURVES:
@@ -73,11 +76,15 @@ def draw_curves(
     if others:
         draw.add_entry(ax, f"{len(others)} others", color=draw.grey(ax, 0.75), linewidth=0.6)
     if curves and curves[0].groups is not None and len(curves) <= _BANDED_CURVES:
-        draw.add_entry(ax, "95 % confidence interval", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
+        draw.add_entry(
+            ax, "95 % confidence interval", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2
+        )
     if options.interpolated and any(curve.envelope_area for curve in curves):
         draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)
     if options.baseline:
-        _draw_baselines(ax, [*curves, *others], [*(line["color"] for line in lines)], options, in_panel=in_panel)
+        _draw_baselines(
+            ax, [*curves, *others], [*(line["color"] for line in lines)], options, in_panel=in_panel
+        )
     _draw_marks(ax, curves, labels, lines, options, in_panel=in_panel)
     if not curves:
         draw.write_reason(ax, "no positives")
@@ -100,7 +107,8 @@ def _ends(x: Any, y: Any, curve: Curve, options: CurveOptions) -> tuple[Any, Any
     import numpy as np
 
     if options.x == "recall" and options.ys == ("precision",):
-        # A threshold adds the recall up to its own, as in the sum of the area. Misses above the first hit add none.
+        # A threshold adds the recall up to its own, as in the sum of the area. Misses above the
+        # first hit add none.
         reached = x > 0
         x, y = (x[reached], y[reached]) if reached.any() else (x, y)
         return np.append(0.0, x), np.append(y[0], y), "steps-pre", 1
@@ -109,11 +117,17 @@ def _ends(x: Any, y: Any, curve: Curve, options: CurveOptions) -> tuple[Any, Any
     if options.x == "k" or curve.positives is None or curve.rows is None:
         return x, y, "default", 0
     nothing, everything = (
-        [value_at(name, curve, share) for name in (options.x, options.ys[0])] for share in (0.0, 1.0)
+        [value_at(name, curve, share) for name in (options.x, options.ys[0])]
+        for share in (0.0, 1.0)
     )
     if len(options.ys) > 1 or None in nothing or None in everything:
         return x, y, "default", 0
-    return np.hstack([nothing[0], x, everything[0]]), np.hstack([nothing[1], y, everything[1]]), "default", 1
+    return (
+        np.hstack([nothing[0], x, everything[0]]),
+        np.hstack([nothing[1], y, everything[1]]),
+        "default",
+        1,
+    )
 
 
 def value_at(name: str, curve: Curve, share: float, thresholds: Any = None) -> Any:
@@ -126,27 +140,34 @@ def value_at(name: str, curve: Curve, share: float, thresholds: Any = None) -> A
     if name == "share":
         return share
     if thresholds is not None:
-        return pl.select(benefit(name, counts, pl.lit(pl.Series(thresholds)))).to_series().to_numpy()
+        return (
+            pl.select(benefit(name, counts, pl.lit(pl.Series(thresholds)))).to_series().to_numpy()
+        )
     return pl.select(rate_of(name).formula(counts)).item()
 
 
 def _visible(x: Any, y: Any) -> tuple[Any, Any]:
     """Return a long line with four points in each of 4096 cells of the axis: matplotlib would visit all points.
 
-    They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel. Cells also end at
-    logarithmically spaced places, so that a reader may change the scale.
+    They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel.
+    Cells also end at logarithmically spaced places, so that a reader may change the scale.
     """
     import numpy as np
 
     n, rising = len(x), 1 if len(x) and x[-1] >= x[0] else -1
     if n <= _LONG or (np.diff(x) * rising < 0).any():
         return x, y
-    ends = np.searchsorted(rising * x, np.linspace(rising * x[0], rising * x[-1], _CELLS), side="right")
+    ends = np.searchsorted(
+        rising * x, np.linspace(rising * x[0], rising * x[-1], _CELLS), side="right"
+    )
     ends = np.unique(np.concatenate([ends, np.geomspace(1, n, _CELLS).astype(np.int64), [n]]))
     starts = np.append(0, ends[:-1])
     lowest, highest = (extreme.reduceat(y, starts) for extreme in (np.minimum, np.maximum))
     first, last = x[starts], x[ends - 1]
-    points = np.stack([first, first, first, last]), np.stack([y[starts], lowest, highest, y[ends - 1]])
+    points = (
+        np.stack([first, first, first, last]),
+        np.stack([y[starts], lowest, highest, y[ends - 1]]),
+    )
     return points[0].T.ravel(), points[1].T.ravel()
 
 
@@ -165,15 +186,29 @@ def _draw_areas(ax: Axes, curve: Curve, options: CurveOptions, colour: Any) -> N
         ax.fill_between(edges, np.append(envelope[:1], envelope), alpha=0.25, **fill)
         if np.count_nonzero(np.diff(edges)) <= _EDGES:
             last = np.flatnonzero(np.diff(np.append(edges, 2)) > 0)
-            ax.vlines(edges[last][1:], 0, envelope[last[1:] - 1], color=colour, linewidth=0.8, alpha=0.6)
+            ax.vlines(
+                edges[last][1:], 0, envelope[last[1:] - 1], color=colour, linewidth=0.8, alpha=0.6
+            )
     if options.interpolated:
-        ax.fill_between(edges, np.append(y[:1], y), np.append(envelope[:1], envelope), alpha=0.15, **fill)
-        line: dict[str, Any] = {"linestyle": "--", "linewidth": 1, "color": colour, "label": "_envelope"}
+        ax.fill_between(
+            edges, np.append(y[:1], y), np.append(envelope[:1], envelope), alpha=0.15, **fill
+        )
+        line: dict[str, Any] = {
+            "linestyle": "--",
+            "linewidth": 1,
+            "color": colour,
+            "label": "_envelope",
+        }
         ax.plot(edges, np.append(envelope[:1], envelope), drawstyle="steps-pre", **line)
 
 
 def _draw_baselines(
-    ax: Axes, curves: Sequence[Curve], colours: Sequence[Any], options: CurveOptions, *, in_panel: bool
+    ax: Axes,
+    curves: Sequence[Curve],
+    colours: Sequence[Any],
+    options: CurveOptions,
+    *,
+    in_panel: bool,
 ) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
     import numpy as np
@@ -191,18 +226,29 @@ def _draw_baselines(
         ax.plot(x, 1 - x if y == "fnr" else x, **line | unlisted)
         draw.add_entry(ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, **line)
     elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
-        shares = {round(curve.positives / curve.rows, 3): curve for curve in curves if curve.positives and curve.rows}
+        shares = {
+            round(curve.positives / curve.rows, 3): curve
+            for curve in curves
+            if curve.positives and curve.rows
+        }
         x = np.linspace(0, 0.99, 300)
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
             line["linestyle"] = stroke
             for curve in shares.values():
                 heights = value_at(y, curve, share, x if y in BENEFITS else None)
-                ax.plot(x, heights, **line | unlisted) if np.ndim(heights) else ax.axhline(heights, **line | unlisted)
+                ax.plot(x, heights, **line | unlisted) if np.ndim(heights) else ax.axhline(
+                    heights, **line | unlisted
+                )
             draw.add_entry(ax, name, **line)
 
 
 def _draw_random_values(
-    ax: Axes, curves: Sequence[Curve], colours: Sequence[Any], options: CurveOptions, *, in_panel: bool
+    ax: Axes,
+    curves: Sequence[Curve],
+    colours: Sequence[Any],
+    options: CurveOptions,
+    *,
+    in_panel: bool,
 ) -> None:
     """Draw the precision or the lift of a random ranking: a line for each value, or a band around many."""
     grey, values = draw.grey(ax, 0.5), dict[float, Any]()
@@ -220,7 +266,9 @@ def _draw_random_values(
         return
     line: dict[str, Any] = {"linestyle": ":", "linewidth": 1}
     for value, colour in values.items():
-        ax.axhline(value, color=colour if len(values) > 1 else grey, label="_baseline", zorder=1, **line)
+        ax.axhline(
+            value, color=colour if len(values) > 1 else grey, label="_baseline", zorder=1, **line
+        )
     draw.add_entry(ax, label, color=grey, **line)
 
 
@@ -240,14 +288,22 @@ def _draw_marks(
             text = mark.text.partition(" = ")[0].partition(" at ")[0] if in_panel else mark.text
             if len(curves) > 1 and not in_panel and len(options.ys) == 1:
                 text = f"{label.partition(' (')[0]}: {text}"
-            shape: dict[str, Any] = {"marker": _MARKERS[mark.number % len(_MARKERS)], "linestyle": "", "markersize": 7}
+            shape: dict[str, Any] = {
+                "marker": _MARKERS[mark.number % len(_MARKERS)],
+                "linestyle": "",
+                "markersize": 7,
+            }
             shape |= {"color": line["color"], "markeredgecolor": ax.get_facecolor(), "zorder": 4}
             ax.plot([mark.x], [mark.y], label="_mark", gid="mark", **shape)
             if text not in explained:
                 shared = in_panel or len(options.ys) > 1
-                draw.add_entry(ax, text, **shape | {"color": draw.grey(ax, 0.35) if shared else line["color"]})
+                draw.add_entry(
+                    ax, text, **shape | {"color": draw.grey(ax, 0.35) if shared else line["color"]}
+                )
                 if options.x == "threshold":
-                    ax.axvline(mark.x, color=draw.grey(ax, 0.5), linewidth=0.8, zorder=1, label="_guide")
+                    ax.axvline(
+                        mark.x, color=draw.grey(ax, 0.5), linewidth=0.8, zorder=1, label="_guide"
+                    )
             explained.add(text)
 
 
@@ -275,7 +331,10 @@ def scales_of(curves: Sequence[Curve], options: CurveOptions) -> tuple[str, str]
     ranks: list[Any] = [curve.points["x"].max() for curve in curves] if options.x == "k" else []
     many_ranks = max((rank or 0 for rank in ranks), default=0) > _MANY_RANKS
     rare = options.is_pr and all(
-        curve.positives and curve.rows and curve.positives < _RARE * curve.rows and (curve.area or 0) < _LOW
+        curve.positives
+        and curve.rows
+        and curve.positives < _RARE * curve.rows
+        and (curve.area or 0) < _LOW
         for curve in curves
     )
     return "log" if many_ranks else "linear", "log" if rare and curves else "linear"

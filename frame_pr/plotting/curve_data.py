@@ -77,7 +77,9 @@ class CurveOptions:
 
 def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
     """Validate the options of `plot` before anything is computed."""
-    name = score.meta.output_name(raise_if_undetermined=False) if isinstance(score, pl.Expr) else score
+    name = (
+        score.meta.output_name(raise_if_undetermined=False) if isinstance(score, pl.Expr) else score
+    )
     ys = names_of("y", arguments["y"], "names of rates")
     options = CurveOptions(
         x=_quantity("x", arguments["x"]),
@@ -86,18 +88,29 @@ def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
         average=_keys("average", arguments["average"]),
         interpolated=check_flag("interpolated", arguments["interpolated"]),
         rectangles=check_flag("rectangles", arguments["rectangles"]),
-        marks=tuple(map(_mark, [] if arguments["mark"] is None else several("mark", arguments["mark"], "marks"))),
+        marks=tuple(
+            map(
+                _mark,
+                [] if arguments["mark"] is None else several("mark", arguments["mark"], "marks"),
+            )
+        ),
         highlight=_highlight(arguments["highlight"]),
         baseline=check_flag("baseline", arguments["baseline"]),
         score=name if isinstance(name, str) else "",
     )
     for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
         if getattr(options, name) and not options.is_pr:
-            raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
+            raise ValueError(
+                f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
+            )
     if options.average and (options.rectangles or options.marks):
-        raise ValueError("average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark=")
+        raise ValueError(
+            "average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark="
+        )
     if options.highlight is not None and (options.facet or options.average):
-        raise ValueError("highlight= names some of many curves in one axes: leave out facet= and average=")
+        raise ValueError(
+            "highlight= names some of many curves in one axes: leave out facet= and average="
+        )
     if set(BENEFITS) & set(ys) and options.x != "threshold":
         raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
     return options
@@ -144,7 +157,11 @@ def _highlight(value: Any) -> int | tuple[str, ...] | None:
     number = scalar(value)
     if isinstance(number, (int, float)):
         return check_whole("highlight", number, least=1)
-    return None if value is None else tuple(map(str, several("highlight", value, "names of curves, or how many")))
+    return (
+        None
+        if value is None
+        else tuple(map(str, several("highlight", value, "names of curves, or how many")))
+    )
 
 
 def _mark(value: Any) -> str:
@@ -224,7 +241,9 @@ class ScoredRows(NamedTuple):
         """Return the keyword arguments that all functions share."""
         return {"by": self.by, "positive": self.positive, **self.policies}
 
-    def numbers(self, names: Sequence[str], **options: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def numbers(
+        self, names: Sequence[str], **options: Any
+    ) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return metrics by the keys of the groups."""
         if not names:
             return {}
@@ -264,7 +283,12 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
         raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
     if not {"fn", "tn"} <= {*table.columns}:
         return Result(result.keys, table)
-    counts = Counts(pl.col("tp"), pl.col("k"), pl.col("tp") + pl.col("fn"), pl.col("k") + pl.col("fn") + pl.col("tn"))
+    counts = Counts(
+        pl.col("tp"),
+        pl.col("k"),
+        pl.col("tp") + pl.col("fn"),
+        pl.col("k") + pl.col("fn") + pl.col("tn"),
+    )
     extra = {"share": ratio(counts.k, counts.rows)} if "share" in (options.x, *options.ys) else {}
     if needs := set(BENEFITS) & set(options.ys):
         t = pl.col("threshold").cast(pl.Float64)
@@ -277,13 +301,20 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
 def _tally(result: Result) -> ScoredRows:
     """Return the rows behind a curve as counts, so that `evaluate` computes the metrics of its groups."""
     if "fn" not in result.table.columns:
-        raise ValueError("the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them")
+        raise ValueError(
+            "the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them"
+        )
     ascending = any(_is_ascending(table) for _, table in result.groups())
     keys, table, tables = result.key_columns, result.table.sort("k", maintain_order=True), []
     last = table.group_by(keys).last() if keys else table[-1:]
-    for label, count, rest in ((True, pl.col("tp"), "fn"), (False, pl.col("k") - pl.col("tp"), "tn")):
+    for label, count, rest in (
+        (True, pl.col("tp"), "fn"),
+        (False, pl.col("k") - pl.col("tp"), "tn"),
+    ):
         step = count - count.shift(1, fill_value=0)
-        tables.append(table.select(*keys, "threshold", truth=label, n=step.over(keys) if keys else step))
+        tables.append(
+            table.select(*keys, "threshold", truth=label, n=step.over(keys) if keys else step)
+        )
         tables.append(last.select(*keys, threshold=pl.lit(None), truth=label, n=rest))
     frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
     policies: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
@@ -293,7 +324,9 @@ def _tally(result: Result) -> ScoredRows:
 
 def _is_ascending(table: pl.DataFrame) -> bool:
     """Return whether lower scores rank first."""
-    ends = table.select(first=pl.col("threshold").sort_by("k").first(), last=pl.col("threshold").sort_by("k").last())
+    ends = table.select(
+        first=pl.col("threshold").sort_by("k").first(), last=pl.col("threshold").sort_by("k").last()
+    )
     first, last = ends.row(0)
     return first is not None and first < last
 
@@ -301,7 +334,9 @@ def _is_ascending(table: pl.DataFrame) -> bool:
 def _curves(result: Result, rows: ScoredRows | None, options: CurveOptions) -> Curves:
     """Return a curve for each group and each quantity of the y axis."""
     best = [name for name in options.marks if name.startswith(("max_", "min_"))]
-    thresholds = [f"threshold@{name}" for name in options.marks if not name.startswith("threshold=")]
+    thresholds = [
+        f"threshold@{name}" for name in options.marks if not name.startswith("threshold=")
+    ]
     metrics = [*(["roc_auc"] if options.is_roc else []), *best, *thresholds]
     numbers = rows.numbers(list(dict.fromkeys(metrics))) if rows else {}
     curves, without = [], []
@@ -314,14 +349,26 @@ def _curves(result: Result, rows: ScoredRows | None, options: CurveOptions) -> C
         from_recall = round(last["tp"] / last["recall"], 6) if last["tp"] else None
         positives = last["tp"] + last["fn"] if "fn" in last else from_recall
         total = None if "tn" not in last else last["k"] + last["fn"] + last["tn"]
-        envelope = table["precision"].reverse().cum_max().reverse() if options.interpolated else None
+        envelope = (
+            table["precision"].reverse().cum_max().reverse() if options.interpolated else None
+        )
         group = numbers.get(key, {})
-        area = group.get("roc_auc") if options.is_roc else _area(table, table["precision"]) if options.is_pr else None
+        area = (
+            group.get("roc_auc")
+            if options.is_roc
+            else _area(table, table["precision"])
+            if options.is_pr
+            else None
+        )
         envelope_area = None if envelope is None else _area(table, envelope)
         for y in options.ys:
-            columns = {"x": table[options.x], "y": table[y]} | ({} if envelope is None else {"envelope": envelope})
+            columns = {"x": table[options.x], "y": table[y]} | (
+                {} if envelope is None else {"envelope": envelope}
+            )
             points = pl.DataFrame(columns)
-            names = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
+            names = dict(zip(result.keys, key, strict=True)) | (
+                {Y_KEY: y} if len(options.ys) > 1 else {}
+            )
             marks = _marks(table, points, group, options)
             curves.append(Curve(names, points, area, envelope_area, positives, total, marks))
     return Curves([*result.keys], curves, without)
@@ -344,15 +391,26 @@ def _marks(
         if threshold is None:
             continue
         ascending = _is_ascending(table)
-        reached = int(((table["threshold"] <= threshold) if ascending else (table["threshold"] >= threshold)).sum())
+        reached = int(
+            (
+                (table["threshold"] <= threshold)
+                if ascending
+                else (table["threshold"] >= threshold)
+            ).sum()
+        )
         if not reached or None in (point := points.row(reached - 1)):
             continue
-        text, place = f"threshold {draw.threshold_text(threshold)}", f" at {draw.threshold_text(threshold)}"
+        text, place = (
+            f"threshold {draw.threshold_text(threshold)}",
+            f" at {draw.threshold_text(threshold)}",
+        )
         if name in numbers:
             title = draw.metric_title(name)
             text = f"{title[0].lower()}{title[1:]} = {draw.number_text(numbers[name])}{place}"
         elif kind != "threshold":
-            text = (f"{draw.metric_title(kind).lower()} {value}" if value else f"rank {name}") + place
+            text = (
+                f"{draw.metric_title(kind).lower()} {value}" if value else f"rank {name}"
+            ) + place
         marks.append(Mark(number, text, *map(float, point[:2])))
     return tuple(marks)
 
@@ -362,13 +420,20 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
     over = None if options.average is True else list(options.average or ())
     keys = listed("by", rows.by) if has_keys(rows.by) else []
     if not keys:
-        raise ValueError("average: there are no groups whose curves can be averaged; name the grouping columns, by=...")
+        raise ValueError(
+            "average: there are no groups whose curves can be averaged; name the grouping columns, by=..."
+        )
     if over and all(isinstance(key, str) for key in keys):
         refuse_no_keys("average", over, keys if isinstance(rows.score, str) else [*keys, "system"])
     if options.x == "k":
         return _means_at_ranks(rows, options)
     frame = average_curve(
-        rows.frame, rows.truth, rows.score, mean_over=over, interpolated=options.interpolated, **rows.options
+        rows.frame,
+        rows.truth,
+        rows.score,
+        mean_over=over,
+        interpolated=options.interpolated,
+        **rows.options,
     )
     columns = dict.fromkeys(("recall", "precision", "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
@@ -386,10 +451,17 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
     last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
-    ranks = sorted({*range(1, min(last, 10) + 1), *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last)})
+    ranks = sorted(
+        {
+            *range(1, min(last, 10) + 1),
+            *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last),
+        }
+    )
     over = True if options.average is True else list(options.average or ())
     names = {f"{y}@{k}": k for y in options.ys for k in ranks}
-    frame = intervals(rows.frame, list(names), rows.truth, rows.score, mean_over=over, **rows.options)
+    frame = intervals(
+        rows.frame, list(names), rows.truth, rows.score, mean_over=over, **rows.options
+    )
     columns = dict.fromkeys(("metric", "value", "low", "high", "units"), "means")
     result = read_result(frame, columns, "plot draws means")
     curves = []
@@ -397,7 +469,9 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
         for y in options.ys:
             of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
             k = [names[name] for name in of_y["metric"]]
-            key_of = dict(zip(result.keys, key, strict=True)) | ({Y_KEY: y} if len(options.ys) > 1 else {})
+            key_of = dict(zip(result.keys, key, strict=True)) | (
+                {Y_KEY: y} if len(options.ys) > 1 else {}
+            )
             points = of_y.select("low", "high", y="value").with_columns(x=pl.Series(k))
             curves.append(Curve(key_of, points, groups=of_y["units"][0]))
     return Curves([*result.keys], curves, [])

@@ -78,31 +78,35 @@ def plot(
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one curve each.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one
+        curve each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Each group has its own curve.
     positive : optional
         The positive label of `truth`.
     x : str
-        Quantity on the x axis: a rate such as "recall" (the default) or "fpr", or "threshold", "k" or "share" (of the
-        rows). `x="fpr", y="recall"` is the ROC curve, `x="share", y="recall"` the gain curve.
+        Quantity on the x axis: a rate such as "recall" (the default) or "fpr", or "threshold", "k"
+        or "share" (of the rows). `x="fpr", y="recall"` is the ROC curve, `x="share", y="recall"`
+        the gain curve.
     y : str or list of str
-        Quantity on the y axis: a rate such as "precision" (the default), "lift" or "cost10" (a missed positive costs as
-        much as 10 false alarms), or with `x="threshold"` "net_benefit". Several quantities give one curve each.
+        Quantity on the y axis: a rate such as "precision" (the default), "lift" or "cost10" (a
+        missed positive costs as much as 10 false alarms), or with `x="threshold"` "net_benefit".
+        Several quantities give one curve each.
     facet : bool, str or list of str
         Draw a panel for each group of these key columns. True: of all keys but `system`.
     average : bool, str or list of str
-        Average the curves over these key columns, see `average_curve`. True: over all keys but `system`. The band is
-        the confidence interval of the mean.
+        Average the curves over these key columns, see `average_curve`. True: over all keys but
+        `system`. The band is the confidence interval of the mean.
     interpolated : bool
         Add the envelope: the maximum precision at this or any later threshold.
     rectangles : bool
         Fill the rectangle under each step. The total area is the average precision.
     mark : float, str, or several
-        Mark points: a threshold such as 0.5, a cutoff such as "recall=0.8", "precision=0.9" or "k=10", or a best value
-        such as "max_f1" or "min_cost10".
+        Mark points: a threshold such as 0.5, a cutoff such as "recall=0.8", "precision=0.9" or
+        "k=10", or a best value such as "max_f1" or "min_cost10".
     highlight : int, str or list, optional
-        Names of curves, or how many of the best and of the worst, in colour. All others are thin and grey.
+        Names of curves, or how many of the best and of the worst, in colour. All others are thin
+        and grey.
     baseline : bool
         Draw the value of a random ranking, such as the prevalence, as a dotted line. Default True.
     colors : dict, optional
@@ -114,8 +118,9 @@ def plot(
     ax : matplotlib Axes, optional
         The axes to draw in; with `facet`, one for each panel. Default: a new figure.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
-        All other keywords are properties of the lines, such as `color`, `linewidth`, `linestyle` and `alpha`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `ties="expected"`. All other keywords are properties of the lines, such as `color`,
+        `linewidth`, `linestyle` and `alpha`.
 
     Returns
     -------
@@ -127,8 +132,8 @@ def plot(
     ImportError
         matplotlib is not installed.
     ValueError, TypeError
-        An argument is wrong, there are too many groups, or a column is missing, of the wrong type, or has missing
-        values.
+        An argument is wrong, there are too many groups, or a column is missing, of the wrong type,
+        or has missing values.
 
     See Also
     --------
@@ -136,14 +141,15 @@ def plot(
 
     Notes
     -----
-    The precision-recall curve consists of steps, because average precision is a sum over steps, and it does not begin
-    at recall 0 and precision 1. The legend has the area (`AP` or `AUC`) and P, the number of positives. Groups without
-    positives have no curve. Limits, titles and scales are methods of the axes that come back.
+    The precision-recall curve consists of steps, because average precision is a sum over steps, and
+    it does not begin at recall 0 and precision 1. The legend has the area (`AP` or `AUC`) and P,
+    the number of positives. Groups without positives have no curve. Limits, titles and scales are
+    methods of the axes that come back.
 
     References
     ----------
-    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML, 233-240.
-    https://doi.org/10.1145/1143844.1143874
+    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML,
+    233-240. https://doi.org/10.1145/1143844.1143874
 
     Examples
     --------
@@ -156,17 +162,34 @@ def plot(
     'score (AP = 0.92, 3 positives)'
     """
     policies = policies_in(options)
-    arguments = {"x": x, "y": y, "facet": facet, "average": average, "interpolated": interpolated, "mark": mark}
-    arguments |= {"rectangles": rectangles, "highlight": highlight, "baseline": options.get("baseline", True)}
+    arguments = {
+        "x": x,
+        "y": y,
+        "facet": facet,
+        "average": average,
+        "interpolated": interpolated,
+        "mark": mark,
+    }
+    arguments |= {
+        "rectangles": rectangles,
+        "highlight": highlight,
+        "baseline": options.get("baseline", True),
+    }
     selection = curve_options(arguments, score)
     style = Style.of(options, panels=bool(selection.facet))
-    line = _line_properties({name: value for name, value in options.items() if name not in _OPTIONS})
+    line = _line_properties(
+        {name: value for name, value in options.items() if name not in _OPTIONS}
+    )
     if truth is None and score is None:
         if selection.average or by is not None or policies:
-            raise TypeError("average=, by= and options need truth and score: without them, plot draws a frame of curve")
+            raise TypeError(
+                "average=, by= and options need truth and score: without them, plot draws a frame of curve"
+            )
         data = curves_of_result(frame, selection)
     elif truth is None or score is None:
-        raise TypeError("plot takes truth and score for scored rows, or neither for a frame that curve gave")
+        raise TypeError(
+            "plot takes truth and score for scored rows, or neither for a frame that curve gave"
+        )
     else:
         rows = ScoredRows(read_stream(frame), truth, score, by, positive, policies)
         data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
@@ -203,12 +226,20 @@ def _facets(facet: bool | tuple[str, ...], keys: Sequence[str]) -> list[str]:
     """Return the keys of panels. True: all but `system`."""
     if not facet:
         return []
-    names = [key for key in keys if key != "system"] or list(keys) if facet is True else list(facet or ())
+    names = (
+        [key for key in keys if key != "system"] or list(keys)
+        if facet is True
+        else list(facet or ())
+    )
     if not names:
-        raise ValueError("facet=True needs a group for each panel: name columns, by=..., that average= leaves")
+        raise ValueError(
+            "facet=True needs a group for each panel: name columns, by=..., that average= leaves"
+        )
     for name in names:
         if name not in keys:
-            raise ValueError(f"facet: {shown(name)} is no key; there are {', '.join(keys) or 'none, give by='}")
+            raise ValueError(
+                f"facet: {shown(name)} is no key; there are {', '.join(keys) or 'none, give by='}"
+            )
     return names
 
 
@@ -223,18 +254,25 @@ class _Names(NamedTuple):
 
     def of(self, numbers: Sequence[int]) -> _Names:
         """Return the names of these curves."""
-        names, hues, strokes = ([texts[i] for i in numbers] for texts in (self.names, self.hues, self.strokes))
+        names, hues, strokes = (
+            [texts[i] for i in numbers] for texts in (self.names, self.hues, self.strokes)
+        )
         return _Names(names, hues, strokes, self.title)
 
 
-def _names(curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, style: Style) -> _Names:
+def _names(
+    curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, style: Style
+) -> _Names:
     """Name the curves. Colours show systems or quantities and line styles groups, if there are several of both."""
     keys = [*keys, *([Y_KEY] if len(options.ys) > 1 else [])]
     # A key with a single value does not distinguish curves.
     keys = [key for key in keys if len({curve.key[key] for curve in curves}) > 1] or keys[:1]
 
     def join(curve: Curve, names: Sequence[str]) -> str:
-        return ", ".join(style.title(curve.key[key]) if key == Y_KEY else style.label(curve.key[key]) for key in names)
+        return ", ".join(
+            style.title(curve.key[key]) if key == Y_KEY else style.label(curve.key[key])
+            for key in names
+        )
 
     colour = [key for key in ("system", Y_KEY) if key in keys][:1]
     others = [key for key in keys if key not in colour]
@@ -242,18 +280,30 @@ def _names(curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, 
         colour, others = keys, []
     title = ", ".join(style.label(key) for key in keys if key not in (Y_KEY, "system"))
     names = [join(curve, keys) or style.label(options.score) for curve in curves]
-    return _Names(names, [join(curve, colour) for curve in curves], [join(curve, others) for curve in curves], title)
+    return _Names(
+        names,
+        [join(curve, colour) for curve in curves],
+        [join(curve, others) for curve in curves],
+        title,
+    )
 
 
 def _styles(ax: Axes, curves: Sequence[Curve], names: _Names, chart: Chart) -> list[dict[str, Any]]:
     """Return the properties of the line of each curve. Colours follow the order of the names."""
     style, colours, first = chart.style, draw.palette(ax), draw.curves_in(ax)
     hues, strokes = (list(dict.fromkeys(texts)) for texts in (names.hues, names.strokes))
-    style.check_colors([value for curve in curves for value in curve.key.values()] or [chart.options.score])
+    style.check_colors(
+        [value for curve in curves for value in curve.key.values()] or [chart.options.score]
+    )
     properties = []
-    for curve, name, hue, stroke in zip(curves, names.names, names.hues, names.strokes, strict=True):
+    for curve, name, hue, stroke in zip(
+        curves, names.names, names.hues, names.strokes, strict=True
+    ):
         number = first + hues.index(hue)
-        dash = draw.DASHES[(strokes.index(stroke) if len(strokes) > 1 else number // len(colours)) % len(draw.DASHES)]
+        dash = draw.DASHES[
+            (strokes.index(stroke) if len(strokes) > 1 else number // len(colours))
+            % len(draw.DASHES)
+        ]
         colour = style.color_of([*curve.key.values(), name], ax, number)
         properties.append({"color": colour, "linestyle": dash, **chart.line})
     return properties
@@ -315,14 +365,22 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     options, style = chart.options, chart.style
     curves = data.curves
     names = _names(curves, data.keys, options, style)
-    highlighted = list(range(len(curves))) if options.highlight is None else _highlighted(curves, names.names, options)
+    highlighted = (
+        list(range(len(curves)))
+        if options.highlight is None
+        else _highlighted(curves, names.names, options)
+    )
     others = [curve for i, curve in enumerate(curves) if i not in highlighted]
-    _check_number(len(curves), _MOST_CURVES if options.highlight is None else _MOST_BEHIND, data.keys)
+    _check_number(
+        len(curves), _MOST_CURVES if options.highlight is None else _MOST_BEHIND, data.keys
+    )
     curves = [curves[i] for i in highlighted]
     names = names.of(highlighted)
     square = all(map(has_unit_range, (options.x, options.ys[0])))
     width, height = rcParams["figure.figsize"]
-    with draw.axes_of(style, (min(width, 1.02 * height) if square else width, height), square=square) as ax:
+    with draw.axes_of(
+        style, (min(width, 1.02 * height) if square else width, height), square=square
+    ) as ax:
         labels, title = _labels(curves, names, chart)
         lines = _styles(ax, curves, names, chart)
         ax.set(**dict(zip(("xlabel", "ylabel"), _titles(chart), strict=True)))
@@ -336,7 +394,9 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
 def _without(keys: Sequence[tuple[Any, ...]], style: Style) -> str:
     """Return the names of groups that have no curve."""
     names = [style.join(key) for key in keys[:3]]
-    return f"no positives: {', '.join(names)}" + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+    return f"no positives: {', '.join(names)}" + (
+        f" and {len(keys) - 3} more" if len(keys) > 3 else ""
+    )
 
 
 def _titles(chart: Chart) -> tuple[str, str]:
@@ -353,7 +413,9 @@ def _highlighted(curves: Sequence[Curve], names: Sequence[str], options: CurveOp
     highlight = options.highlight
     if isinstance(highlight, int):
         if options.area is None:
-            raise ValueError("highlight: these curves have no area to rank them by; give names of curves")
+            raise ValueError(
+                "highlight: these curves have no area to rank them by; give names of curves"
+            )
         ranked = sorted(range(len(curves)), key=lambda i: -(curves[i].area or 0))
         return list(dict.fromkeys([*ranked[:highlight], *ranked[-highlight:]]))
     for name in highlight or ():
@@ -394,7 +456,13 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
 
 
 def _title_panel(
-    ax: Axes, key: tuple[Any, ...], facets: Sequence[str], curves: Sequence[Curve], chart: Chart, *, several: bool
+    ax: Axes,
+    key: tuple[Any, ...],
+    facets: Sequence[str],
+    curves: Sequence[Curve],
+    chart: Chart,
+    *,
+    several: bool,
 ) -> None:
     """Write the group above a panel, with its numbers; the numbers of several curves are in a legend of the panel."""
     style = chart.style
@@ -408,12 +476,21 @@ def _title_panel(
     title = draw.shorten(", ".join(texts), 28)
     if not several:
         marks = [mark.text for mark in curves[0].marks]
-        title = "\n".join([title, ", ".join(filter(None, [_area_text(curves[0], chart.options), size])), *marks])
+        title = "\n".join(
+            [title, ", ".join(filter(None, [_area_text(curves[0], chart.options), size])), *marks]
+        )
     else:
         title = _with_numbers(title, size)
         areas = [_area_text(curve, chart.options).rpartition(" = ")[2] for curve in curves]
         lines = [line for line in ax.get_lines() if line.get_gid() == draw.CURVE]
         if any(areas) and len(curves) <= _NUMBERED and style.legend and len(lines) == len(areas):
             title_of = "AUC" if chart.options.is_roc else "AP"
-            ax.legend(lines, areas, title=title_of, fontsize="x-small", title_fontsize="x-small", handlelength=1)
+            ax.legend(
+                lines,
+                areas,
+                title=title_of,
+                fontsize="x-small",
+                title_fontsize="x-small",
+                handlelength=1,
+            )
     ax.set_title(title.strip(), fontsize="small")

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Near the colours of Okabe and Ito. Each has a contrast of at least 3 with its background, and any two of them differ
-# by 20 in CIE Lab, also with protanopia and deuteranopia. The seventh colour is that of text.
+# Near the colours of Okabe and Ito. Each has a contrast of at least 3 with its background, and any
+# two of them differ by 20 in CIE Lab, also with protanopia and deuteranopia. The seventh colour is
+# that of text.
 LIGHT = ("#19669B", "#C98602", "#1C926A", "#B34102", "#C57CA8", "#0D9DDD", "black")
 DARK = ("#4A9BD4", "#E8B04A", "#2FAE82", "#E2682F", "#D9A3C5", "#9BDCFA", "white")
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 2)))
@@ -75,7 +76,9 @@ class Style:
             names[argument] = {value_text(name): entry for name, entry in (value or {}).items()}
         for name, colour in names["colors"].items():
             if not is_color_like(colour):
-                raise ValueError(f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib")
+                raise ValueError(
+                    f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib"
+                )
         ax = arguments.get("ax")
         axes: list[Any] = list(np.ravel(np.array(ax, dtype=object))) if panels else [ax]
         if ax is not None and not (axes and all(isinstance(each, Axes) for each in axes)):
@@ -87,7 +90,8 @@ class Style:
         """Return the label of a name or value, as matplotlib draws it."""
         text = value_text(name)
         text = str(self.labels.get(text, text if default is None else default))
-        # Dollars would start mathematics, and matplotlib leaves labels with an underscore out of legends.
+        # Dollars would start mathematics, and matplotlib leaves labels with an underscore out of
+        # legends.
         text = shorten(text).replace("$", r"\$")
         return f"\u200b{text}" if text.startswith("_") else text
 
@@ -103,7 +107,9 @@ class Style:
         """Return the caller's colour for the first of these names that has one; else the colour of this number."""
         colours = palette(ax)
         default = colours[number % len(colours)]
-        return next((self.colors[text] for text in map(value_text, names) if text in self.colors), default)
+        return next(
+            (self.colors[text] for text in map(value_text, names) if text in self.colors), default
+        )
 
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
@@ -121,7 +127,9 @@ def need_matplotlib() -> None:
 
 
 @contextmanager
-def new_figure(size: tuple[float, float], layout: Literal["constrained", "compressed"]) -> Iterator[Figure]:
+def new_figure(
+    size: tuple[float, float], layout: Literal["constrained", "compressed"]
+) -> Iterator[Figure]:
     """Yield a new figure of pyplot. An error closes it."""
     import matplotlib.pyplot as plt
 
@@ -148,16 +156,23 @@ def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) ->
 
 @contextmanager
 def panels_of(
-    style: Style, n: int, size: tuple[float, float], columns: int | None = None, *, shared: str = "xy"
+    style: Style,
+    n: int,
+    size: tuple[float, float],
+    columns: int | None = None,
+    *,
+    shared: str = "xy",
 ) -> Iterator[list[Axes]]:
     """Yield axes for panels: the caller's, or those of a new figure. `size`: of a panel, in inches.
 
-    The panels of a new figure get equal limits of the axes in `shared`. Axes that matplotlib shares would take twice as
-    long for 80 panels, because each of them asks all others.
+    The panels of a new figure get equal limits of the axes in `shared`. Axes that matplotlib shares
+    would take twice as long for 80 panels, because each of them asks all others.
     """
     if style.axes:
         if len(style.axes) < n:
-            raise ValueError(f"ax: {n} panels need as many axes, and there are {len(style.axes)}; leave out ax=")
+            raise ValueError(
+                f"ax: {n} panels need as many axes, and there are {len(style.axes)}; leave out ax="
+            )
         yield list(style.axes[:n])
         return
     if n > MOST_PANELS:
@@ -168,11 +183,20 @@ def panels_of(
     with new_figure((columns * size[0] + 0.5, rows * size[1] + 0.4), "constrained") as figure:
         axes = [figure.add_subplot(rows, columns, place + 1) for place in range(n)]
         yield axes
-        limits = {name: [limit for ax in axes for limit in getattr(ax, f"get_{name}lim")()] for name in shared}
+        limits = {
+            name: [limit for ax in axes for limit in getattr(ax, f"get_{name}lim")()]
+            for name in shared
+        }
         for place, ax in enumerate(axes):
             ax.spines[["top", "right"]].set_visible(False)
             for name, values in limits.items():
-                ax.set(**{f"{name}lim": sorted((min(values), max(values)), reverse=bool(values[0] > values[1]))})
+                ax.set(
+                    **{
+                        f"{name}lim": sorted(
+                            (min(values), max(values)), reverse=bool(values[0] > values[1])
+                        )
+                    }
+                )
             ax.tick_params(labelbottom="x" not in shared or place >= n - columns)
             ax.tick_params(labelleft="y" not in shared or place % columns == 0)
 
@@ -195,10 +219,14 @@ def draw_legend(ax: Axes, style: Style, title: str = "", *, most_inside: int = I
     place: dict[str, Any] = {"loc": "best"}
     if outside := len(entries) > most_inside and ax.figure.get_layout_engine() is not None:
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0}
-    legend = ax.legend(entries.values(), map(wrap, entries), title=wrap(title) or None, **LEGEND, **place)
+    legend = ax.legend(
+        entries.values(), map(wrap, entries), title=wrap(title) or None, **LEGEND, **place
+    )
     if outside and not style.axes:
         figure: Any = ax.figure
-        figure.set_figwidth(figure.get_figwidth() + legend.get_window_extent().width / figure.dpi + 0.2)
+        figure.set_figwidth(
+            figure.get_figwidth() + legend.get_window_extent().width / figure.dpi + 0.2
+        )
 
 
 def draw_legend_above(ax: Axes, style: Style) -> None:
@@ -207,10 +235,22 @@ def draw_legend_above(ax: Axes, style: Style) -> None:
     if entries and style.legend:
         # Names next to the axes may take a third of their width.
         labels = [wrap(label, max(14, int(0.7 * letters_along(ax)) - 6)) for label in entries]
-        ax.legend(entries.values(), labels, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, **LEGEND)
+        ax.legend(
+            entries.values(),
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            frameon=False,
+            **LEGEND,
+        )
 
 
-LEGEND: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "alignment": "left", "handlelength": 2.2}
+LEGEND: dict[str, Any] = {
+    "fontsize": "small",
+    "title_fontsize": "small",
+    "alignment": "left",
+    "handlelength": 2.2,
+}
 
 
 def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> None:
@@ -221,7 +261,9 @@ def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> N
     labels = list(map(wrap, entries))
     if not style.axes:
         figure = axes[0].figure
-        figure.legend(list(entries.values()), labels, title=title or None, loc="outside right upper", **LEGEND)
+        figure.legend(
+            list(entries.values()), labels, title=title or None, loc="outside right upper", **LEGEND
+        )
     else:
         axes[0].legend(entries.values(), labels, title=title or None, **LEGEND)
 
@@ -241,7 +283,9 @@ def add_entry(ax: Axes, label: str, **properties: Any) -> None:
 
 def write_reason(ax: Axes, sentence: str) -> None:
     """Write the reason into the middle of axes without data."""
-    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
+    ax.text(
+        0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35)
+    )
 
 
 def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
@@ -251,7 +295,10 @@ def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     # The bars of a chart are a container, which has no gid.
-    is_shared = {label: getattr(entry, "get_gid", lambda: None)() == SHARED for label, entry in entries.items()}
+    is_shared = {
+        label: getattr(entry, "get_gid", lambda: None)() == SHARED
+        for label, entry in entries.items()
+    }
     return dict(sorted(entries.items(), key=lambda entry: is_shared[entry[0]]))
 
 
@@ -308,7 +355,9 @@ def shorten(name: str, length: int = LETTERS) -> str:
 def wrap(text: str, width: int = LETTERS) -> str:
     """Break a long text into lines, but not around an equals sign or before a percent sign."""
     whole = text.replace(" = ", "\0").replace(" %", "\1")
-    return textwrap.fill(whole, width, break_on_hyphens=False).replace("\0", " = ").replace("\1", " %")
+    return (
+        textwrap.fill(whole, width, break_on_hyphens=False).replace("\0", " = ").replace("\1", " %")
+    )
 
 
 def letters_along(ax: Axes, *, vertical: bool = False) -> int:
@@ -328,7 +377,10 @@ def metric_title(name: str) -> str:
     if is_rate(head):
         title = rate_of(head).title
     else:
-        words = [w.upper() if re.fullmatch(r"f[0-9.]+", w) else _ACRONYMS.get(w, w) for w in head.split("_")]
+        words = [
+            w.upper() if re.fullmatch(r"f[0-9.]+", w) else _ACRONYMS.get(w, w)
+            for w in head.split("_")
+        ]
         title = " ".join(words)
         title = title if words[0] in _ACRONYMS.values() else title[:1].upper() + title[1:]
     if at and cutoff[:1].isdigit():
@@ -359,7 +411,11 @@ def number_text(value: float, digits: int = 2) -> str:
             else f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
         )
     if value > 1 - least / 2:
-        return f"{value:.{min(12, math.ceil(-math.log10(1 - value)))}f}" if value < 1 - 1e-12 else f"{1:.{digits}f}"
+        return (
+            f"{value:.{min(12, math.ceil(-math.log10(1 - value)))}f}"
+            if value < 1 - 1e-12
+            else f"{1:.{digits}f}"
+        )
     return f"{value:.{digits}f}"
 
 
@@ -380,4 +436,10 @@ def share_text(share: float | None) -> str:
 
 def count_text(count: float) -> str:
     """Format a count, which may be a sum of weights."""
-    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}" if count >= 1 else f"{count:.2g}"
+    return (
+        f"{count:,.0f}"
+        if float(count).is_integer()
+        else f"{count:,.1f}"
+        if count >= 1
+        else f"{count:.2g}"
+    )

@@ -51,17 +51,18 @@ def plot_intervals(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `intervals`, or of `evaluate` by groups, which has no intervals. The frame is not changed.
+        The result of `intervals`, or of `evaluate` by groups, which has no intervals. The frame is
+        not changed.
     metric : str or list of str, optional
         The metrics to draw, one panel each. Default: all metrics of the frame.
     x : str, optional
-        The key column along the x axis, such as a week. The values of the other keys then have one line each. Default:
-        the key column of dates or datetimes, if there is one.
+        The key column along the x axis, such as a week. The values of the other keys then have one
+        line each. Default: the key column of dates or datetimes, if there is one.
     colors : dict, optional
         Colours by the name of a system, and over time by the name of a line.
     labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval", such as
-        `{"confidence interval": "90 % interval"}`.
+        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval",
+        such as `{"confidence interval": "90 % interval"}`.
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
@@ -70,13 +71,15 @@ def plot_intervals(
     Returns
     -------
     matplotlib Axes
-        With several metrics, a numpy array with the axes of each of them. The dotted line of each system is the mean of
-        its dots. The number after the name of a group is that of the rows or groups behind its value.
+        With several metrics, a numpy array with the axes of each of them. The dotted line of each
+        system is the mean of its dots. The number after the name of a group is that of the rows or
+        groups behind its value.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is no result of `intervals` or `evaluate`, has no key column, or has too many groups.
+        The frame is no result of `intervals` or `evaluate`, has no key column, or has too many
+        groups.
     ImportError
         matplotlib is not installed.
 
@@ -102,9 +105,15 @@ def plot_intervals(
     ['1 (4)', '2 (4)']
     """
     style = Style.of(options, panels=True)
-    keys, values = read_metrics(frame, metric, "plot_intervals draws a frame that intervals or evaluate gave")
+    keys, values = read_metrics(
+        frame, metric, "plot_intervals draws a frame that intervals or evaluate gave"
+    )
     along = _key_along(None if x is None else check_text("x", x), keys, values[next(iter(values))])
-    return _draw_dots(keys, values, style) if along is None else _draw_trends(keys, along, values, style)
+    return (
+        _draw_dots(keys, values, style)
+        if along is None
+        else _draw_trends(keys, along, values, style)
+    )
 
 
 def _key_along(x: str | None, keys: Mapping[str, str], table: pl.DataFrame) -> str | None:
@@ -124,19 +133,27 @@ def _title(ax: Axes, metric: str, table: pl.DataFrame, style: Style) -> str:
 def _interval_label(table: pl.DataFrame, style: Style) -> str:
     """Return the label of the intervals, with their level if the frame has it."""
     level: Any = table["level"].max() if "level" in table.columns else None
-    return style.label("confidence interval", None if level is None else f"{100 * level:g} % interval")
+    return style.label(
+        "confidence interval", None if level is None else f"{100 * level:g} % interval"
+    )
 
 
 def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:
     """Sort rows by their only key if it is a time or an ordered category; otherwise the largest value comes first."""
-    if len(columns) == 1 and (table[columns[0]].dtype.is_temporal() or table[columns[0]].dtype == pl.Enum):
+    if len(columns) == 1 and (
+        table[columns[0]].dtype.is_temporal() or table[columns[0]].dtype == pl.Enum
+    ):
         return table.sort(columns[0], nulls_last=True, maintain_order=True)
     return table.sort(value, descending=True, nulls_last=True, maintain_order=True)
 
 
 def _name_rows(ax: Axes, labels: Sequence[str], style: Style) -> None:
     """Write the names of rows from the top, as many as there is room for."""
-    every = 1 if not style.axes else math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True)))
+    every = (
+        1
+        if not style.axes
+        else math.ceil(len(labels) / max(1, draw.letters_along(ax, vertical=True)))
+    )
     ax.set_yticks(range(len(labels) - 1, -1, -max(1, every)), labels[:: max(1, every)])
     ax.set_ylim(-0.7, len(labels) - 0.3)
 
@@ -154,14 +171,21 @@ def _draw_dots(keys: Mapping[str, str], values: dict[str, pl.DataFrame], style: 
     key_of = dict(keys)
     system = key_of.pop("system", None) if len(keys) > 1 else None
     rows, first = list(key_of.values()), next(iter(values.values()))
-    groups = first.group_by(rows, maintain_order=True).agg(pl.col("value").mean(), pl.col("n").first())
+    groups = first.group_by(rows, maintain_order=True).agg(
+        pl.col("value").mean(), pl.col("n").first()
+    )
     groups = _in_order(groups, rows, "value").with_row_index("row")
     _check_rows(groups.height, "groups")
     systems = [] if system is None else first[system].unique(maintain_order=True).to_list()
     style.check_colors([*systems] or ["value"])
     tables = {
-        metric: [(name, of.join(groups.select(*rows, "row"), on=rows, nulls_equal=True)) for name, of in parts]
-        for metric, parts in ((metric, _split(table, system, systems)) for metric, table in values.items())
+        metric: [
+            (name, of.join(groups.select(*rows, "row"), on=rows, nulls_equal=True))
+            for name, of in parts
+        ]
+        for metric, parts in (
+            (metric, _split(table, system, systems)) for metric, table in values.items()
+        )
     }
     counts = groups["n"].to_list() if len(values) == 1 else [None]
     has_counts = any(count is not None for count in counts)
@@ -188,7 +212,9 @@ def _draw_dots(keys: Mapping[str, str], values: dict[str, pl.DataFrame], style: 
     return np.array(axes, dtype=object)
 
 
-def _split(table: pl.DataFrame, system: str | None, systems: Sequence[Any]) -> list[tuple[Any, pl.DataFrame]]:
+def _split(
+    table: pl.DataFrame, system: str | None, systems: Sequence[Any]
+) -> list[tuple[Any, pl.DataFrame]]:
     """Return the name and the rows of each system; without systems, all rows."""
     if system is None:
         return [(None, table)]
@@ -203,8 +229,17 @@ def _draw_systems(
     whole = pl.concat([table for _, table in systems])
     has_bounds = whole["low"].null_count() < whole.height
     if several and not has_bounds:
-        spans = whole.group_by("row").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
-        ax.hlines(n - 1 - spans["row"].cast(int), *spans.select("low", "high"), color=draw.grey(ax, 0.75), zorder=1)
+        spans = (
+            whole.group_by("row")
+            .agg(low=pl.col("value").min(), high=pl.col("value").max())
+            .drop_nulls()
+        )
+        ax.hlines(
+            n - 1 - spans["row"].cast(int),
+            *spans.select("low", "high"),
+            color=draw.grey(ax, 0.75),
+            zorder=1,
+        )
     for number, (name, table) in enumerate(systems):
         label = style.label(name) if several else "_value"
         color = style.color_of([name if several else "value"], ax, number)
@@ -216,7 +251,9 @@ def _draw_systems(
             line["label"] = "_mean" if several else text
             ax.axvline(mean, linestyle=":", linewidth=1, zorder=1, gid=draw.SHARED, **line)
             label = f"{label} ({text})" if several else label
-        y, value, low, high = _numbers(table, n - 1 - pl.col("row").cast(pl.Float64) + offset, "value")
+        y, value, low, high = _numbers(
+            table, n - 1 - pl.col("row").cast(pl.Float64) + offset, "value"
+        )
         ax.hlines(y, low, high, color=color, linewidth=1.5)
         ax.plot(value, y, "o", markersize=5, color=color, label=label)
 
@@ -226,12 +263,17 @@ def _numbers(table: pl.DataFrame, y: pl.Expr, value: str) -> Any:
     return table.select(y, pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
 
 
-def _draw_trends(keys: Mapping[str, str], along: str, values: dict[str, pl.DataFrame], style: Style) -> Any:
+def _draw_trends(
+    keys: Mapping[str, str], along: str, values: dict[str, pl.DataFrame], style: Style
+) -> Any:
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
     import numpy as np
 
     others = [column for key, column in keys.items() if key != along]
-    title, legend_title = style.label(along), style.join(key for key in keys if key not in (along, "system"))
+    title, legend_title = (
+        style.label(along),
+        style.join(key for key in keys if key not in (along, "system")),
+    )
     if len(values) == 1:
         with draw.axes_of(style, (draw.figure_width(), 4.0)) as ax:
             ((metric, table),) = values.items()
@@ -249,11 +291,19 @@ def _draw_trends(keys: Mapping[str, str], along: str, values: dict[str, pl.DataF
     return np.array(axes, dtype=object)
 
 
-def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str], style: Style) -> None:
+def _draw_trend(
+    ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str], style: Style
+) -> None:
     """Draw a line for each value of the other keys, with bands if they are few."""
-    lines = list(table.partition_by(others, maintain_order=True, as_dict=True).items()) if others else [((), table)]
+    lines = (
+        list(table.partition_by(others, maintain_order=True, as_dict=True).items())
+        if others
+        else [((), table)]
+    )
     if len(lines) > _MOST_LINES:
-        raise ValueError(f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups")
+        raise ValueError(
+            f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups"
+        )
     style.check_colors([value for key, _ in lines for value in key] or ["value"])
     places = _set_x_axis(ax, table[along].unique().sort(nulls_last=True), style)
     for number, (key, of_line) in enumerate(lines):
@@ -262,7 +312,10 @@ def _draw_trend(ax: Axes, table: pl.DataFrame, along: str, others: Sequence[str]
         x = [places[value] for value in rows[along]]
         _, value, low, high = _numbers(rows, pl.lit(0.0), "value")
         many = rows.height > _MARKED
-        line: dict[str, Any] = {"color": colour, "linestyle": draw.DASHES[number // len(draw.palette(ax))]}
+        line: dict[str, Any] = {
+            "color": colour,
+            "linestyle": draw.DASHES[number // len(draw.palette(ax))],
+        }
         line |= {"marker": "" if many else "o", "markersize": 4, "linewidth": 1 if many else 1.5}
         ax.plot(x, value, label=style.join(key) or "_value", **line)
         # The bands of several lines of many points would hide the lines.
@@ -287,7 +340,9 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=values.dtype.is_integer()))
     else:
         names = [draw.shorten(style.label(value), 16) for value in values]
-        every = math.ceil(len(names) * (max(map(len, names), default=0) + 2) / max(1, draw.letters_along(ax)))
+        every = math.ceil(
+            len(names) * (max(map(len, names), default=0) + 2) / max(1, draw.letters_along(ax))
+        )
         ax.set_xticks(range(0, len(names), every), names[::every])
         return {value: place for place, value in enumerate(values)}
     return {value: value for value in values}
@@ -307,19 +362,20 @@ def plot_comparison(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        For "intervals" the result of `compare`. For "differences" and "slopes" that of `evaluate` or `intervals` for
-        two systems by groups. The frame is not changed.
+        For "intervals" the result of `compare`. For "differences" and "slopes" that of `evaluate`
+        or `intervals` for two systems by groups. The frame is not changed.
     kind : "intervals", "differences" or "slopes", optional
-        "intervals": a dot and a whisker for each difference. "differences": a bar for each group, and the mean
-        difference with its confidence interval from `compare`. "slopes": a line for each group from its value for one
-        system to its value for the other. Default: "intervals" for a result of `compare`, else "differences".
+        "intervals": a dot and a whisker for each difference. "differences": a bar for each group,
+        and the mean difference with its confidence interval from `compare`. "slopes": a line for
+        each group from its value for one system to its value for the other. Default: "intervals"
+        for a result of `compare`, else "differences".
     metric : str, optional
         The metric to draw, if the frame has several.
     colors : dict, optional
         Colours of "better" and "worse".
     labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval", such as
-        `{"confidence interval": "90 % interval"}`.
+        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval",
+        such as `{"confidence interval": "90 % interval"}`.
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
@@ -333,8 +389,8 @@ def plot_comparison(
     Raises
     ------
     ValueError, TypeError
-        The frame is no result of these functions, has not two systems by groups, or has several metrics and `metric` is
-        missing.
+        The frame is no result of these functions, has not two systems by groups, or has several
+        metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 
@@ -362,7 +418,9 @@ def plot_comparison(
     if kind == "intervals" or (kind is None and is_comparison):
         return _draw_intervals(frame, metric, style)
     if is_comparison:
-        raise ValueError(f"kind={shown(kind)} draws the values of groups: give the result of evaluate for two systems")
+        raise ValueError(
+            f"kind={shown(kind)} draws the values of groups: give the result of evaluate for two systems"
+        )
     pairs = _pairs(frame, metric)
     return _draw_slopes(pairs, style) if kind == "slopes" else _draw_differences(pairs, style)
 
@@ -384,7 +442,9 @@ class _Pairs(NamedTuple):
 
 def _pairs(frame: Any, metric: str | None) -> _Pairs:
     """Read the values of two systems by groups."""
-    keys, values = read_metrics(frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave")
+    keys, values = read_metrics(
+        frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave"
+    )
     (name, table), *others = values.items()
     if others:
         raise ValueError(f"the frame has {len(values)} metrics: name one, metric={name!r}")
@@ -392,12 +452,20 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
     system = key_of.pop("system", None)
     systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
     if len(systems) != 2 or not key_of:
-        raise ValueError(f"plot_comparison draws two systems by groups, and the frame has {len(systems)} systems")
+        raise ValueError(
+            f"plot_comparison draws two systems by groups, and the frame has {len(systems)} systems"
+        )
     rows = list(key_of.values())
     (_, old), (_, new) = _split(table, system, systems)
-    old, new = (of.select(*rows, by_name("value").alias(side)) for of, side in ((old, "old"), (new, "new")))
-    both = old.join(new, on=rows, nulls_equal=True, maintain_order="left").drop_nulls(["old", "new"])
-    return _Pairs(name, list(key_of), systems, both.with_columns(difference=pl.col("new") - pl.col("old")))
+    old, new = (
+        of.select(*rows, by_name("value").alias(side)) for of, side in ((old, "old"), (new, "new"))
+    )
+    both = old.join(new, on=rows, nulls_equal=True, maintain_order="left").drop_nulls(
+        ["old", "new"]
+    )
+    return _Pairs(
+        name, list(key_of), systems, both.with_columns(difference=pl.col("new") - pl.col("old"))
+    )
 
 
 def _side_colours(ax: Axes, style: Style) -> list[Any]:
@@ -408,9 +476,14 @@ def _side_colours(ax: Axes, style: Style) -> list[Any]:
 def _counts(pairs: _Pairs, style: Style) -> tuple[str, str]:
     """Return how many groups are better and worse for the second system, as texts."""
     difference, name = pairs.table["difference"], style.label(pairs.systems[1])
-    better, worse, equal = (int(count.sum()) for count in (difference > 0, difference < 0, difference == 0))
+    better, worse, equal = (
+        int(count.sum()) for count in (difference > 0, difference < 0, difference == 0)
+    )
     ties = f", equal: {equal:,}" if equal else ""
-    return f"{name} {style.label('better')}: {better:,}", f"{name} {style.label('worse')}: {worse:,}{ties}"
+    return (
+        f"{name} {style.label('better')}: {better:,}",
+        f"{name} {style.label('worse')}: {worse:,}{ties}",
+    )
 
 
 def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
@@ -419,7 +492,9 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     n, named = table.height, table.height <= _NAMED
     with draw.axes_of(style, (draw.figure_width(), 1.6 + _ROW * n if named else 4.0)) as ax:
         sides = table["difference"].clip(lower_bound=0), table["difference"].clip(upper_bound=0)
-        for side, colour, label in zip(sides, _side_colours(ax, style), _counts(pairs, style), strict=True):
+        for side, colour, label in zip(
+            sides, _side_colours(ax, style), _counts(pairs, style), strict=True
+        ):
             if named:
                 ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, color=colour, label=label)
             else:
@@ -432,10 +507,17 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
         old, new = map(style.label, pairs.systems)
         title, keys = f"{style.title(pairs.metric)}: {new} - {old}", style.join(pairs.keys)
         if named:
-            _name_rows(ax, [draw.shorten(style.join(key)) for key in table.select(pairs.key_columns).rows()], style)
+            _name_rows(
+                ax,
+                [draw.shorten(style.join(key)) for key in table.select(pairs.key_columns).rows()],
+                style,
+            )
             ax.set(xlabel=draw.wrap(title), ylabel=keys)
         else:
-            ax.set(xlabel=f"{n:,} values of {keys}, the largest difference first", ylabel=draw.wrap(title))
+            ax.set(
+                xlabel=f"{n:,} values of {keys}, the largest difference first",
+                ylabel=draw.wrap(title),
+            )
         draw.draw_legend_above(ax, style)
     return ax
 
@@ -443,7 +525,10 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
 def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     """Draw the mean difference and its confidence interval, which `compare` computes, and a line at 0."""
     line, span = (ax.axvline, ax.axvspan) if along_x else (ax.axhline, ax.axhspan)
-    old, new = (pairs.table.select(*pairs.key_columns, value=side, system=pl.lit(side)) for side in ("old", "new"))
+    old, new = (
+        pairs.table.select(*pairs.key_columns, value=side, system=pl.lit(side))
+        for side in ("old", "new")
+    )
     compared = compare(pl.concat([old, new]), "value", by=pairs.key_columns, baseline="old")
     row = compared.select("difference", "low", "high").row(0)
     difference, low, high = (None if number is None else draw.number_text(number) for number in row)
@@ -451,7 +536,14 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     if low is not None:
         label += f" (95 % interval {low} to {high})"
         span(row[1], row[2], color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
-    line(row[0], color=draw.grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label, gid=draw.SHARED)
+    line(
+        row[0],
+        color=draw.grey(ax, 0.3),
+        linewidth=1.5,
+        linestyle="--",
+        label=label,
+        gid=draw.SHARED,
+    )
     line(0, color=draw.grey(ax, 0.1), linewidth=0.8)
 
 
@@ -460,13 +552,18 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     result, name = _read_comparison(frame, metric)
     table, baselines = result.table, result.table["baseline"].unique(maintain_order=True).to_list()
     key_of = {**result.keys, "system": "system"}
-    key_of = {key: column for key, column in key_of.items() if table[column].n_unique() > 1} or {"system": "system"}
+    key_of = {key: column for key, column in key_of.items() if table[column].n_unique() > 1} or {
+        "system": "system"
+    }
     table = _in_order(table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
     labels = [style.join(key) for key in table.select(key_of.values()).rows()]
     title = f"{style.title(name)}: difference from {style.label(baselines[0])}"
     if len(baselines) > 1:
-        labels = [f"{label} - {style.label(old)}" for label, old in zip(labels, table["baseline"], strict=True)]
+        labels = [
+            f"{label} - {style.label(old)}"
+            for label, old in zip(labels, table["baseline"], strict=True)
+        ]
         title = f"{style.title(name)}: difference"
     with draw.axes_of(style, (draw.figure_width(), 1.2 + _ROW * table.height)) as ax:
         colour = _side_colours(ax, style)[0]
@@ -476,11 +573,22 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
             is_clear = low > 0 or high < 0
             ax.hlines(y, low, high, color=colour, linewidth=1.5)
             face: Any = colour if is_clear else ax.get_facecolor()
-            ax.plot([value], [y], "o", markersize=6, color=colour, markerfacecolor=face, label=_CLEAR[not is_clear])
+            ax.plot(
+                [value],
+                [y],
+                "o",
+                markersize=6,
+                color=colour,
+                markerfacecolor=face,
+                label=_CLEAR[not is_clear],
+            )
         _name_rows(ax, [draw.shorten(label) for label in labels], style)
         interval = _interval_label(result.table, style)
         # The column `system` may hold groups of another name, such as countries.
-        ax.set(xlabel=draw.wrap(title) + f"\n({interval})", ylabel=style.join(key for key in key_of if key != "system"))
+        ax.set(
+            xlabel=draw.wrap(title) + f"\n({interval})",
+            ylabel=style.join(key for key in key_of if key != "system"),
+        )
         if {*_CLEAR} <= {line.get_label() for line in ax.get_lines()}:
             draw.draw_legend_above(ax, style)
     return ax
@@ -488,7 +596,9 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
 
 def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
     """Read a result of `compare`, and the name of its metric."""
-    columns = dict.fromkeys(("metric", "baseline", "system", "difference", "low", "high"), "compare gives it")
+    columns = dict.fromkeys(
+        ("metric", "baseline", "system", "difference", "low", "high"), "compare gives it"
+    )
     result = read_result(frame, columns, "kind='intervals' draws a frame that compare gave")
     metrics = result.table["metric"].unique(maintain_order=True).to_list()
     if metric is None and len(metrics) > 1:
@@ -496,7 +606,9 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
     name = next(iter(metrics), "") if metric is None else check_text("metric", metric)
     if name not in metrics:
         raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
-    return Result(result.keys, result.table.filter(by_name("metric").eq_missing(pl.lit(name)))), name
+    return Result(
+        result.keys, result.table.filter(by_name("metric").eq_missing(pl.lit(name)))
+    ), name
 
 
 def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:
@@ -507,7 +619,9 @@ def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:
         better, worse = _side_colours(ax, style)
         for old, new in table.select("old", "new").rows():
             colour = better if new > old else worse if new < old else draw.grey(ax, 0.5)
-            ax.plot([0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope")
+            ax.plot(
+                [0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope"
+            )
         for label, colour in zip(_counts(pairs, style), (better, worse), strict=True):
             ax.plot([], [], color=colour, label=label)
         ax.set_xlim(-0.1, 1.1)
@@ -540,7 +654,12 @@ def _name_slopes(ax: Axes, table: pl.DataFrame, keys: Sequence[str], style: Styl
     for i in reversed(order):
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= step
-    leader: dict[str, Any] = {"color": draw.grey(ax, 0.7), "linewidth": 0.6, "zorder": 1, "label": "_leader"}
+    leader: dict[str, Any] = {
+        "color": draw.grey(ax, 0.7),
+        "linewidth": 0.6,
+        "zorder": 1,
+        "label": "_leader",
+    }
     for name, height, place in zip(names, heights, places, strict=True):
         ax.text(1.06, place, name, va="center", fontsize="small")
         ax.plot([1.01, 1.05], [height, place], scalex=False, scaley=False, **leader)

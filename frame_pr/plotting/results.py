@@ -36,14 +36,18 @@ class Result(NamedTuple):
         """Return the values of the keys and the rows of each group, in the order of the table."""
         if not self.keys:
             return [((), self.table)]
-        return list(self.table.partition_by(self.key_columns, maintain_order=True, as_dict=True).items())
+        return list(
+            self.table.partition_by(self.key_columns, maintain_order=True, as_dict=True).items()
+        )
 
 
-def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first: Sequence[str] = ()) -> Result:
+def read_result(
+    frame: Any, columns: Mapping[str, str], expectation: str, first: Sequence[str] = ()
+) -> Result:
     """Read these columns of a result, and its keys, which are the columns before the first of `columns` and `first`.
 
-    `columns`: their names, each with the advice if the frame lacks it; an empty advice makes it optional.
-    `expectation`: the start of the error.
+    `columns`: their names, each with the advice if the frame lacks it; an empty advice makes it
+    optional. `expectation`: the start of the error.
     """
     if find_kind(frame) is None:
         raise TypeError(f"{expectation}, got {kind_of_value(frame)}{path_advice(frame)}")
@@ -60,19 +64,25 @@ def read_result(frame: Any, columns: Mapping[str, str], expectation: str, first:
     for name in [*keys, *available] if table.height else []:
         dtype = table[name].dtype
         if dtype.is_nested() or dtype == pl.Object:
-            raise TypeError(f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it")
+            raise TypeError(
+                f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it"
+            )
         if not (dtype.is_numeric() or dtype == pl.Null or name in keys or name in _LABELS):
-            raise TypeError(f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers")
+            raise TypeError(
+                f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers"
+            )
     key_of = {name: f"key {i}" for i, name in enumerate(keys)}
     key_columns = [table[name].alias(column) for name, column in key_of.items()]
     return Result(key_of, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
-def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[Mapping[str, str], dict[str, pl.DataFrame]]:
+def read_metrics(
+    frame: Any, metric: Any, expectation: str
+) -> tuple[Mapping[str, str], dict[str, pl.DataFrame]]:
     """Read a result of `intervals` or of `evaluate`: return its keys, see `Result`, and a table for each metric.
 
-    The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the units behind.
-    `expectation`: the start of an error.
+    The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the
+    units behind. `expectation`: the start of an error.
     """
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
@@ -80,14 +90,21 @@ def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[Mapping[str
     if "metric" in names:
         optional = dict.fromkeys(("low", "high", "level", *_UNIT_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
-        tables = {rows["metric"][0]: rows for rows in result.table.partition_by("metric", maintain_order=True)}
+        tables = {
+            rows["metric"][0]: rows
+            for rows in result.table.partition_by("metric", maintain_order=True)
+        }
     else:
         metrics = [name for name in names if is_metric(name) or name in listed] or ["metric"]
         optional = dict.fromkeys((name for name in _UNIT_COUNTS if name not in metrics), "")
-        result = read_result(frame, dict.fromkeys(metrics, "give such a frame") | optional, expectation)
+        result = read_result(
+            frame, dict.fromkeys(metrics, "give such a frame") | optional, expectation
+        )
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
     if not result.keys:
-        raise ValueError("frame: no key columns, so no groups to draw; give by= and no mean_over= to the call")
+        raise ValueError(
+            "frame: no key columns, so no groups to draw; give by= and no mean_over= to the call"
+        )
     drawn = list(tables) if metric is None else listed
     for name in drawn:
         if name not in tables:
@@ -104,5 +121,8 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
         name: by_name(name).cast(pl.Float64).fill_nan(None) if name in table.columns else missing
         for name in ("value", "low", "high", "level")
     }
-    count = next((by_name(name) for name in _UNIT_COUNTS if name in table.columns and name != metric), missing)
+    count = next(
+        (by_name(name) for name in _UNIT_COUNTS if name in table.columns and name != metric),
+        missing,
+    )
     return table.select(*result.key_columns, **numbers, n=count)

@@ -44,7 +44,8 @@ def plot_scores(
 ) -> Axes | Any:
     """Draw histograms of the scores of positives and of negatives: how well a score separates them.
 
-    The shares of each histogram sum to 1. Several scores and groups give one panel each, with one y axis.
+    The shares of each histogram sum to 1. Several scores and groups give one panel each, with one y
+    axis.
 
     Parameters
     ----------
@@ -59,10 +60,11 @@ def plot_scores(
     positive : optional
         The positive label of `truth`.
     threshold : float, optional
-        Draw a line at this score. The legend, or the title of a panel, then has the share of positives (recall) and of
-        negatives (false positive rate) that are predicted positive.
+        Draw a line at this score. The legend, or the title of a panel, then has the share of
+        positives (recall) and of negatives (false positive rate) that are predicted positive.
     bins : int
-        Number of bins of equal width. Default 40. The axis leaves out a few scores far from all others.
+        Number of bins of equal width. Default 40. The axis leaves out a few scores far from all
+        others.
     colors : dict, optional
         Colours of "positives" and "negatives".
     labels : dict, optional
@@ -72,7 +74,8 @@ def plot_scores(
     ax : matplotlib Axes, optional
         The axes to draw in, or one for each panel. Default: a new figure.
     **options
-        Options for ties, weights and missing values: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights and missing values: see `frame_pr.Policies`. Refused:
+        `ties="expected"`.
 
     Returns
     -------
@@ -97,8 +100,11 @@ def plot_scores(
     >>> from matplotlib.figure import Figure
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     >>> ax = fp.plot_scores(run, "relevant", "score", threshold=0.75, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['positives (3, 67% predicted positive)', 'negatives (2, 0% predicted positive)', 'threshold 0.75']
+    >>> for text in ax.get_legend().get_texts():
+    ...     print(text.get_text())
+    positives (3, 67% predicted positive)
+    negatives (2, 0% predicted positive)
+    threshold 0.75
     """
     policies = policies_in(options)
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
@@ -111,12 +117,21 @@ def plot_scores(
     _warn_of_threshold(result.table["threshold"], cutoff)
     draw_histograms = partial(_draw_histograms, style=style, n_bins=n_bins, threshold=cutoff)
     draw_histograms = partial(draw_histograms, ascending=bool(policies.get("ascending")))
-    titles = style.label(score) if isinstance(score, str) else "Score", "Share of the rows with this label"
-    return _draw_groups(result, style, titles, draw_histograms, "y" if "system" in result.keys else "xy")
+    titles = (
+        style.label(score) if isinstance(score, str) else "Score",
+        "Share of the rows with this label",
+    )
+    return _draw_groups(
+        result, style, titles, draw_histograms, "y" if "system" in result.keys else "xy"
+    )
 
 
 def _draw_groups(
-    result: Result, style: Style, titles: tuple[str, str], draw_group: Callable[..., str], shared: str = "xy"
+    result: Result,
+    style: Style,
+    titles: tuple[str, str],
+    draw_group: Callable[..., str],
+    shared: str = "xy",
 ) -> Any:
     """Draw the only group into one axes, or a panel for each group. `draw_group` returns numbers for the title."""
     import numpy as np
@@ -131,7 +146,10 @@ def _draw_groups(
     with draw.panels_of(style, len(groups), (2.4, 2.2), shared=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=True)
-            ax.set_title("\n".join(filter(None, [draw.shorten(style.join(key), 24), numbers])), fontsize="small")
+            ax.set_title(
+                "\n".join(filter(None, [draw.shorten(style.join(key), 24), numbers])),
+                fontsize="small",
+            )
             ax.set_ylim(bottom=0)
         draw.title_figure(axes, style, *titles)
         draw.draw_figure_legend(axes, style)
@@ -172,12 +190,26 @@ def _draw_histograms(
     shares = ["", ""]
     if threshold is not None:
         reached = int((scores <= threshold if ascending else scores >= threshold).sum())
-        shares = [draw.share_text(table[rate][reached - 1] if reached else 0.0) for rate in ("recall", "fpr")]
-        ax.axvline(threshold, color=draw.grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}", gid=draw.SHARED)
-    for name, total, number, share in (("positives", tp, 1, shares[0]), ("negatives", k - tp, 0, shares[1])):
+        shares = [
+            draw.share_text(table[rate][reached - 1] if reached else 0.0)
+            for rate in ("recall", "fpr")
+        ]
+        ax.axvline(
+            threshold,
+            color=draw.grey(ax, 0.3),
+            linewidth=1,
+            label=f"threshold {threshold:g}",
+            gid=draw.SHARED,
+        )
+    for name, total, number, share in (
+        ("positives", tp, 1, shares[0]),
+        ("negatives", k - tp, 0, shares[1]),
+    ):
         text = draw.count_text(total[-1]) + (f", {share} predicted positive" if share else "")
         label = style.label(name) + ("" if in_panel else f" ({text})")
-        heights = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0] / (total[-1] or 1)
+        heights = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0] / (
+            total[-1] or 1
+        )
         colour, order = style.color_of([name], ax, number), 1 + 0.5 * number
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=order)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=order)
@@ -210,7 +242,11 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
 
 @public()
 def plot_gains(
-    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[StyleArguments]
+    frame: Frame,
+    /,
+    *,
+    y: Literal["recall", "precision", "lift"] = "recall",
+    **options: Unpack[StyleArguments],
 ) -> Axes | Any:
     """Draw a gains table, the result of `gains_table`: a bar for each decile of rows, a line for all rows up to there.
 
@@ -221,8 +257,9 @@ def plot_gains(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         The result of `gains_table`. The frame is not changed.
     y : "recall", "precision" or "lift"
-        The share of the positives that the rows contain (capture rate), the share of positives among the rows, or the
-        ratio of that share to the prevalence. The dotted line is a random ranking.
+        The share of the positives that the rows contain (capture rate), the share of positives
+        among the rows, or the ratio of that share to the prevalence. The dotted line is a random
+        ranking.
     colors : dict, optional
         Colours of "bin" and "cumulative".
     labels : dict, optional
@@ -277,7 +314,8 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
 
     table = table.sort("share")
     share, cumulative, of_bin = (
-        table[column].cast(pl.Float64).fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
+        table[column].cast(pl.Float64).fill_null(float("nan")).to_list()
+        for column in ("share", name, f"bin_{name}")
     )
     bins = len(share)
     word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
@@ -288,13 +326,24 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
     ax.bar(left, of_bin, 0.92 / bins, label=labels["bin"], **bar)
     line: dict[str, Any] = {"color": style.color_of(["cumulative"], ax, 3)}
     start = [0.0] if name == "recall" else []
-    ax.plot([*start, *share], [*start, *cumulative], "o-", markersize=4, label=labels["cumulative"], **line)
+    ax.plot(
+        [*start, *share],
+        [*start, *cumulative],
+        "o-",
+        markersize=4,
+        label=labels["cumulative"],
+        **line,
+    )
     reference: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
     reference |= {"zorder": 1, "gid": draw.SHARED}
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:
-        ax.axhline(cumulative[-1], label="prevalence" if name == "precision" else "random ranking", **reference)
+        ax.axhline(
+            cumulative[-1],
+            label="prevalence" if name == "precision" else "random ranking",
+            **reference,
+        )
     ax.set_xlim(-0.01, 1.01)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     if name != "lift":

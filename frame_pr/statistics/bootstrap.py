@@ -12,7 +12,15 @@ import polars as pl
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
 from frame_pr.ranking.blocks import pack_rows
-from frame_pr.statistics.bounds import ROUNDING, Array, Bounds, array_of, columns_of, scipy_special, t_quantile
+from frame_pr.statistics.bounds import (
+    ROUNDING,
+    Array,
+    Bounds,
+    array_of,
+    columns_of,
+    scipy_special,
+    t_quantile,
+)
 from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
 
 with suppress(ModuleNotFoundError):
@@ -44,36 +52,53 @@ def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: floa
     keys, places = list(sampled.keys.values()), [str(m) for m in range(len(names))]
     exact = values(rows, dict(zip(places, names, strict=True)), sampled.undefined)
     table = sampled.restored(exact.with_columns(code="group").collect())
-    # Without gaps, and in the order of the keys, as the codes are: draws do not depend on the order of the rows.
+    # Without gaps, and in the order of the keys, as the codes are: draws do not depend on the order
+    # of the rows.
     table = table.sort("code").with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
     kept = pl.col("number")
     if sampled.averaged:
-        kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
+        kept = (
+            pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
+        )
     table = table.with_columns(kept=kept)
     index = [*keys, "kept"] if keys else []
-    long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(places, index=index, variable_name="m")
+    long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(
+        places, index=index, variable_name="m"
+    )
     result = means_over(long.with_columns(pl.col("m").cast(pl.Int32)), [*index, "m"], len(names))
     result = result.select(*keys, "m", "value", "undefined", kept="kept" if keys else pl.lit(0))
     numbers = table.select("number", "kept", group="code")
     data = counted_rows(rows).join(numbers, on="group").drop("group").rename({"number": "group"})
     result = result.join(_degrees(data, clustered=sampled.clustered), on="kept", how="left")
     # Groups without values have only dropped rows.
-    rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None, valued_groups=None)
-    replicates = replicates_of(rows, data, table["kept"], list(dict.fromkeys(names)), sampled.undefined, draws)
+    rows = replace(
+        rows, key=replace(rows.key, drops=False), has_counts=True, groups=None, valued_groups=None
+    )
+    replicates = replicates_of(
+        rows, data, table["kept"], list(dict.fromkeys(names)), sampled.undefined, draws
+    )
     parts = []
     for m, name in enumerate(names):
         part = result.filter(m=m).sort("kept")
         drawn = np.full((draws.repeats, len(part)), np.nan)
         drawn[replicates["replicate"], replicates["kept"]] = array_of(replicates, name)
-        error, (low, high) = bias_corrected(drawn, array_of(part, "value"), array_of(part, "df"), 1 - confidence)
-        parts.append(part.with_columns(columns_of(low=low, high=high, error=error), units=pl.col("n").fill_null(0)))
+        error, (low, high) = bias_corrected(
+            drawn, array_of(part, "value"), array_of(part, "df"), 1 - confidence
+        )
+        parts.append(
+            part.with_columns(
+                columns_of(low=low, high=high, error=error), units=pl.col("n").fill_null(0)
+            )
+        )
     return pl.concat(parts)
 
 
 def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
     """Return `n`, the number of rows or clusters, and the degrees of freedom `df` for each `kept`."""
     n, positives = pl.col("count").sum(), (pl.col("truth") * pl.col("count")).sum()
-    groups = data.group_by("group", "kept").agg(n=n, df=pl.min_horizontal(positives, n - positives) - 1)
+    groups = data.group_by("group", "kept").agg(
+        n=n, df=pl.min_horizontal(positives, n - positives) - 1
+    )
     table = groups.group_by("kept").agg(pl.col("n").sum(), pl.col("df").clip(lower_bound=0).sum())
     if not clustered:
         return table
@@ -84,17 +109,29 @@ def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
 
 
 def replicates_of(
-    rows: Rows, data: pl.DataFrame, kept: pl.Series, names: Sequence[str], undefined: float | None, draws: Draws
+    rows: Rows,
+    data: pl.DataFrame,
+    kept: pl.Series,
+    names: Sequence[str],
+    undefined: float | None,
+    draws: Draws,
 ) -> pl.DataFrame:
     """Return `replicate`, `kept` and these metrics: their means over the groups with the same `kept`.
 
-    The rows are sorted once. A replicate is a count for each of them, and its groups are further groups of one frame.
+    The rows are sorted once. A replicate is a count for each of them, and its groups are further
+    groups of one frame.
     """
     if data.is_empty():
-        return pl.DataFrame(schema={"replicate": pl.Int64, "kept": pl.Int64, **dict.fromkeys(names, pl.Float64)})
+        return pl.DataFrame(
+            schema={"replicate": pl.Int64, "kept": pl.Int64, **dict.fromkeys(names, pl.Float64)}
+        )
     apart = [name for name in ("weight", "gain", "judged", "cluster") if name in data.columns]
     distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
-    cells = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum()).sort("key", *apart).collect()
+    cells = (
+        distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
+        .sort("key", *apart)
+        .collect()
+    )
     units, unit_of_cell = _units(cells, stratified=draws.stratified)
     sampler, groups = Sampler(units, draws.seed), len(kept)
     at_once = max(1, min(_CELLS_AT_ONCE // cells.height, _MOST_GROUPS // groups))
@@ -106,20 +143,31 @@ def replicates_of(
     numbers = ranked.table.select("key", pl.exclude("key", "count") // pl.col("count"))
     parts = []
     for first in range(0, draws.repeats, at_once):
-        drawn = [sampler.draw(replicate) for replicate in range(first, min(first + at_once, draws.repeats))]
+        drawn = [
+            sampler.draw(replicate)
+            for replicate in range(first, min(first + at_once, draws.repeats))
+        ]
         counts = np.concatenate([of_units[unit_of_cell] for of_units in drawn])
-        counts = counts * np.tile(cells["count"].to_numpy(), len(drawn)) if "cluster" in apart else counts
+        counts = (
+            counts * np.tile(cells["count"].to_numpy(), len(drawn))
+            if "cluster" in apart
+            else counts
+        )
         key = ranked.key.in_later_group(pl.col("later")) if at_once > 1 else pl.col("key")
         number = pl.exclude("key", "count", "later") * pl.col("count")
         table = _drawn(numbers, counts, groups).select(key, number, "count")
         frame = rows.frame
         if plan.ideals:
-            frame = _drawn(cells.drop("count"), counts, groups).with_columns(group=pl.col("group") + pl.col("later"))
+            frame = _drawn(cells.drop("count"), counts, groups).with_columns(
+                group=pl.col("group") + pl.col("later")
+            )
         replicates = replace(rows, frame=frame, height=len(counts))
         sums = aggregate(replicates, plan, ranked._replace(table=table.collect()))
         group, metrics = pl.col("group"), pl.exclude("group", "replicate", "kept")
         metrics_of_groups = finalize(sums, ["group"], plan).with_columns(
-            metrics.cast(pl.Float64), replicate=group // groups + first, kept=pl.lit(kept).gather(group % groups)
+            metrics.cast(pl.Float64),
+            replicate=group // groups + first,
+            kept=pl.lit(kept).gather(group % groups),
         )
         parts.append(metrics_of_groups.group_by("replicate", "kept").agg(metrics.mean()).collect())
     return pl.concat(parts)
@@ -132,7 +180,9 @@ def _drawn(table: pl.DataFrame, counts: Numbers, groups: int) -> pl.LazyFrame:
     """
     copies = pl.concat([table] * (len(counts) // table.height), rechunk=True).lazy()
     later = pl.int_range(pl.len(), dtype=pl.Int64) // table.height * groups
-    return copies.with_columns(pl.Series("count", counts, dtype=pl.Int64), later=later).filter(pl.col("count") > 0)
+    return copies.with_columns(pl.Series("count", counts, dtype=pl.Int64), later=later).filter(
+        pl.col("count") > 0
+    )
 
 
 def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]:
@@ -148,9 +198,10 @@ def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]
 class Sampler:
     """Draws units with replacement: how often each unit is drawn in a replicate.
 
-    A unit stands for `n` rows or clusters, and each replicate draws as many of them from a `stratum` as the stratum
-    has. The strata with the same `kept` are drawn independently of each other. The draws of a stratum depend only on
-    the seed, on the replicate and on the strata before it with the same `kept`.
+    A unit stands for `n` rows or clusters, and each replicate draws as many of them from a
+    `stratum` as the stratum has. The strata with the same `kept` are drawn independently of each
+    other. The draws of a stratum depend only on the seed, on the replicate and on the strata before
+    it with the same `kept`.
     """
 
     def __init__(self, units: pl.DataFrame, seed: int) -> None:
@@ -161,12 +212,20 @@ class Sampler:
         few, bulk = units.filter(~is_bulk), units.filter(is_bulk)
         single = few[np.repeat(np.arange(len(few)), few["n"])].with_row_index("row")
         first, place = pl.col("row").first().over("stratum"), pl.int_range(pl.len()).over("kept")
-        single = single.select("unit", pl.col("rows").cast(pl.Float64), first=first.cast(pl.Int64), place=place)
-        self.unit, self.rows, self.first, self.place = (column.to_numpy() for column in single.get_columns())
+        single = single.select(
+            "unit", pl.col("rows").cast(pl.Float64), first=first.cast(pl.Int64), place=place
+        )
+        self.unit, self.rows, self.first, self.place = (
+            column.to_numpy() for column in single.get_columns()
+        )
         self.most = int(self.place.max(initial=-1)) + 1
-        bulk = bulk.group_by("stratum", maintain_order=True).agg("unit", "n", pl.col("kept", "rows").first())
+        bulk = bulk.group_by("stratum", maintain_order=True).agg(
+            "unit", "n", pl.col("kept", "rows").first()
+        )
         strata = bulk.select("unit", "n", "rows", pl.int_range(1, pl.len() + 1).over("kept")).rows()
-        self.bulk = [(np.array(unit), np.array(n) / rows, rows, stream) for unit, n, rows, stream in strata]
+        self.bulk = [
+            (np.array(unit), np.array(n) / rows, rows, stream) for unit, n, rows, stream in strata
+        ]
 
     def draw(self, replicate: int) -> Numbers:
         """Return the counts of the units."""
@@ -179,22 +238,29 @@ class Sampler:
         return counts
 
 
-def bias_corrected(replicates: Array, point: Array, df: Array, alpha: float) -> tuple[Array, Bounds]:
+def bias_corrected(
+    replicates: Array, point: Array, df: Array, alpha: float
+) -> tuple[Array, Bounds]:
     """Return the standard errors and the bias-corrected percentile intervals of values, from a row per replicate.
 
-    The bounds are quantiles of the replicates at the probabilities Phi(2 z0 - t) and Phi(2 z0 + t). Phi is the standard
-    normal distribution function, and Phi(z0) is the share of replicates below the value of the sample, where replicates
-    equal to it count half (Efron 1987). In small samples, replicates vary too little. So t is a quantile of Student's t
-    distribution with `df` degrees of freedom, in place of the normal quantile (Hesterberg 2015).
+    The bounds are quantiles of the replicates at the probabilities Phi(2 z0 - t) and Phi(2 z0 + t).
+    Phi is the standard normal distribution function, and Phi(z0) is the share of replicates below
+    the value of the sample, where replicates equal to it count half (Efron 1987). In small samples,
+    replicates vary too little. So t is a quantile of Student's t distribution with `df` degrees of
+    freedom, in place of the normal quantile (Hesterberg 2015).
     """
     special, finite = scipy_special(), np.isfinite(replicates)
     ordered, n = np.sort(np.where(finite, replicates, np.nan), axis=0), finite.sum(axis=0)
     with np.errstate(all="ignore"):
         # A difference of the size of rounding errors is none.
         noise = ROUNDING * np.where(finite, abs(replicates), 0).max(axis=0)
-        below, above = ((ordered < point - noise).sum(axis=0), (ordered > point + noise).sum(axis=0))
+        below, above = (
+            (ordered < point - noise).sum(axis=0),
+            (ordered > point + noise).sum(axis=0),
+        )
         share, repeats = (below + n - above) / 2 / n, len(replicates)
-        # If the value of the sample is the smallest or the largest, the share below it does not measure bias.
+        # If the value of the sample is the smallest or the largest, the share below it does not
+        # measure bias.
         inside = (below > 0) & (above > 0)
         z0 = np.where(inside, special.ndtri((2 * repeats * share + 1) / (2 * repeats + 2)), 0.0)
         mean = np.where(finite, replicates, 0).sum(axis=0) / n

@@ -8,7 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-with suppress(ModuleNotFoundError):  # Without numpy there is no scipy either, and `scipy_special` says what to install.
+with suppress(
+    ModuleNotFoundError
+):  # Without numpy there is no scipy either, and `scipy_special` says what to install.
     import numpy as np
     import numpy.typing as npt
 
@@ -28,7 +30,9 @@ def scipy_special() -> Any:
     try:
         from scipy import special  # Takes 0.1 s, which other calls do not need.
     except ImportError:
-        raise ImportError('intervals, tests and average curves need scipy: pip install "frame_pr[stats]"') from None
+        raise ImportError(
+            'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
+        ) from None
     return special
 
 
@@ -58,7 +62,9 @@ def array_of(table: pl.DataFrame, name: str) -> Array:
 
 def columns_of(**arrays: Array) -> list[pl.Series]:
     """Return arrays as columns; NaN becomes null."""
-    return [pl.Series(name, array, dtype=pl.Float64, nan_to_null=True) for name, array in arrays.items()]
+    return [
+        pl.Series(name, array, dtype=pl.Float64, nan_to_null=True) for name, array in arrays.items()
+    ]
 
 
 def t_quantile(alpha: float | Array, df: Array) -> Array:
@@ -85,14 +91,18 @@ def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds on the logit scale for a value between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
 
-    At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most mu^n.
+    At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most
+    mu^n.
     """
     value, error, df = estimates.value, estimates.error, estimates.df
     all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
     # Use the exponential of a negative number: that of a positive one may overflow.
     shrink = np.exp(-t_quantile(alpha, df) * error / (value * (1 - value)))
     least = (alpha / 2) ** (1 / estimates.sources) + 0 * error
-    low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
+    low, high = (
+        value * shrink / (value * shrink + 1 - value),
+        value / (value + (1 - value) * shrink),
+    )
     low = np.where(all_1, least, np.where(all_0, 0 * error, low))
     high = np.where(all_1, 1 + 0 * error, np.where(all_0, 1 - least, high))
     has_bounds = df > 0
@@ -112,19 +122,26 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds of F1 = 2 J / (1 + J), for the proportion J of the rows that are positive or predicted so."""
-    low, high = _proportion_bounds(estimates._replace(value=estimates.value / (2 - estimates.value)), alpha)
+    low, high = _proportion_bounds(
+        estimates._replace(value=estimates.value / (2 - estimates.value)), alpha
+    )
     return 2 * low / (1 + low), 2 * high / (1 + high)
 
 
 def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds of a share, widened towards 1/2 at least as far as a score interval of ROC AUC.
 
-    Near 1 the error is small in just the samples whose value is too large. The score interval goes down to the theta
-    with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10 further rows of each class had the
-    variance of the exponential model (Hanley and McNeil 1982) at theta.
+    Near 1 the error is small in just the samples whose value is too large. The score interval goes
+    down to the theta with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10
+    further rows of each class had the variance of the exponential model (Hanley and McNeil 1982) at
+    theta.
     """
     low, high = _share_bounds(estimates, alpha)
-    value, positives, negatives = estimates.value, estimates.positives, estimates.units - estimates.positives
+    value, positives, negatives = (
+        estimates.value,
+        estimates.positives,
+        estimates.units - estimates.positives,
+    )
     quantile = t_quantile(alpha, estimates.df)
     inside = (value > ROUNDING) & (value < 1 - ROUNDING)
     score_low = _score_bound(value, quantile, estimates, positives, negatives)
@@ -136,14 +153,18 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     )
 
 
-def _score_bound(value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array) -> Array:
+def _score_bound(
+    value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array
+) -> Array:
     """Solve for the lower score bound by bisection."""
     error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
 
     def is_too_far(theta: Array) -> Any:
         variance = theta * theta * (1 - theta) / (1 + theta) / positives
         variance += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
-        return (value - theta) > quantile * np.sqrt(weight * error * error + (1 - weight) * variance)
+        return (value - theta) > quantile * np.sqrt(
+            weight * error * error + (1 - weight) * variance
+        )
 
     return bisected(is_too_far, value * 0, value)[0]
 
@@ -157,7 +178,9 @@ BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {
 }
 
 
-def bounds_of(kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, alpha: float | Array) -> Bounds:
+def bounds_of(
+    kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, alpha: float | Array
+) -> Bounds:
     """Return the bounds of values by the kind of their metric; NaN with fewer than two units.
 
     `metric`: the place in `kinds` of each value.
@@ -174,7 +197,9 @@ def bounds_of(kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, al
     return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
 
 
-def with_bounds(table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float) -> pl.DataFrame:
+def with_bounds(
+    table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float
+) -> pl.DataFrame:
     """Return the table with `low` and `high`, from the place `m` of the metric and the columns of `Estimates`."""
     low, high = bounds_of(kinds, table["m"].to_numpy(), Estimates.of(table), 1 - confidence)
     return table.with_columns(columns_of(low=low, high=high))

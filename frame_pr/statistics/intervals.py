@@ -61,87 +61,94 @@ def intervals(
 ) -> Frame:
     """Compute confidence intervals for metrics, one row for each metric.
 
-    With `mean_over` the groups are the sample. For the mean m of n shares between 0 and 1, whose standard error is e,
-    the interval is `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; for the mean of other metrics it is `m -+ t(n - 1) e`.
-    Without `mean_over` the rows of each group are the sample: average precision and ROC AUC by their influence
-    functions (for ROC AUC that is DeLong's variance), shares at a threshold by Wilson's score interval, F1 as a
-    function of a share. These closed forms have no random numbers.
+    With `mean_over` the groups are the sample. For the mean m of n shares between 0 and 1, whose
+    standard error is e, the interval is `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; for the mean
+    of other metrics it is `m -+ t(n - 1) e`. Without `mean_over` the rows of each group are the
+    sample: average precision and ROC AUC by their influence functions (for ROC AUC that is DeLong's
+    variance), shares at a threshold by Wilson's score interval, F1 as a function of a share. These
+    closed forms have no random numbers.
 
-    `method="bootstrap"` gives an interval for every metric and with most options, such as `weight=`: it resamples the
-    rows, or clusters, with replacement, and uses quantiles of the values. It sorts once, and draws a count for each
-    row. The bounds are bias-corrected quantiles (Efron 1987), with Student's t in place of the normal quantile
-    (Hesterberg 2015). The bias is measured by the share of replicates below the value of the data, where equal ones
-    count half. A replicate of a mean over groups averages the groups that have a value in it. The bounds are the same
-    for every kind of frame and order of rows.
+    `method="bootstrap"` gives an interval for every metric and with most options, such as
+    `weight=`: it resamples the rows, or clusters, with replacement, and uses quantiles of the
+    values. It sorts once, and draws a count for each row. The bounds are bias-corrected quantiles
+    (Efron 1987), with Student's t in place of the normal quantile (Hesterberg 2015). The bias is
+    measured by the share of replicates below the value of the data, where equal ones count half. A
+    replicate of a mean over groups averages the groups that have a value in it. The bounds are the
+    same for every kind of frame and order of rows.
 
     The page of the docs on confidence intervals has the formulas and the measured coverage.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group, from `evaluate` or
-        another tool. Never changed.
+        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group,
+        from `evaluate` or another tool. Never changed.
     metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after `by`.
+        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over. True, and the default for a frame of metrics: all but `system`.
+        Columns of `by` to average over. True, and the default for a frame of metrics: all but
+        `system`.
     cluster : str or polars expression, optional
-        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
-        sample.
+        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so
+        clusters are the sample.
     confidence : float
         Confidence level of the interval, at least 0.5 and below 1.
     method : "closed form" or "bootstrap"
         How the interval is computed.
     sampled : "groups" or "rows", optional
-        The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups that are fixed, such
-        as classes or folds.
+        The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups
+        that are fixed, such as classes or folds.
     repeats : int, optional
         Number of replicates of the bootstrap, at least 100. Default 1,000.
     seed : int, optional
         Seed of the bootstrap. Default 0.
     stratified : bool
-        Whether each replicate of the bootstrap has as many positives and as many negatives as the data. Use it if their
-        numbers are fixed by design.
+        Whether each replicate of the bootstrap has as many positives and as many negatives as the
+        data. Use it if their numbers are fixed by design.
     details : bool
         Whether the result also has the standard error and the number of groups without a value.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are
-        sampled, `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
-        `ties="pessimistic"`, `ties="order"`, `total_rows=` and `prevalence=`; with `method="bootstrap"`, `tie_break=`,
-        `tie_break_descending=`, `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: where rows are sampled, `weight=`, `tie_break=`, `tie_break_descending=`,
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `total_rows=`
+        and `prevalence=`; with `method="bootstrap"`, `tie_break=`, `tie_break_descending=`,
+        `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric` (the name), `value, low, high` (Float64), `units` (how many groups that
-        have a value, rows or clusters there are: all rows, also for a share of some of them, such as recall) and
-        `level` (the confidence level, which plots show). With `details`, `standard_error` (Float64) and `undefined`
-        (how many groups have no value) follow.
+        The keys that are left, then `metric` (the name), `value, low, high` (Float64), `units` (how
+        many groups that have a value, rows or clusters there are: all rows, also for a share of
+        some of them, such as recall) and `level` (the confidence level, which plots show). With
+        `details`, `standard_error` (Float64) and `undefined` (how many groups have no value)
+        follow.
 
-        The bounds are null with fewer than two units, where a threshold is infinite, and for average precision and
-        ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over fixed groups are
-        null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer than two
-        positives or two negatives, or two clusters, and where the metric is the same in all replicates, up to
-        rounding errors. A share of exactly 0 or 1 has the bound of its n units, `(alpha / 2)^(1 / n)`, where clusters
-        count that have rows of the share, or of the rarer label.
+        The bounds are null with fewer than two units, where a threshold is infinite, and for
+        average precision and ROC AUC of rows with fewer than two positives or two negatives. The
+        bounds of a mean over fixed groups are null if one of the groups has no standard error. The
+        bounds of a bootstrap are null with fewer than two positives or two negatives, or two
+        clusters, and where the metric is the same in all replicates, up to rounding errors. A share
+        of exactly 0 or 1 has the bound of its n units, `(alpha / 2)^(1 / n)`, where clusters count
+        that have rows of the share, or of the rarer label.
 
     Raises
     ------
     ValueError, TypeError
-        Rows are the sample, and a metric has no closed form for them; `confidence` is below 0.5, or not below 1; a
-        frame of metrics has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
-        missing, given twice, of the wrong type, or has missing values.
+        Rows are the sample, and a metric has no closed form for them; `confidence` is below 0.5, or
+        not below 1; a frame of metrics has a share below 0 or above 1; `cluster` is the label, the
+        score or a key; a column is missing, given twice, of the wrong type, or has missing values.
 
     See Also
     --------
@@ -149,11 +156,12 @@ def intervals(
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver operating
-    characteristic curves. Biometrics 44(3), 837-845. https://doi.org/10.2307/2531595
+    DeLong, DeLong and Clarke-Pearson (1988). Comparing the areas under two or more correlated
+    receiver operating characteristic curves. Biometrics 44(3), 837-845.
+    https://doi.org/10.2307/2531595
 
-    Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22(158), 209-212.
-    https://doi.org/10.1080/01621459.1927.10502953
+    Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA
+    22(158), 209-212. https://doi.org/10.1080/01621459.1927.10502953
 
     Examples
     --------
@@ -180,12 +188,18 @@ def intervals(
     """
     scipy_special()
     confidence = validate_confidence(confidence)
-    columns = (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
+    columns = (
+        (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
+    )
     is_closed = check_choice("method", method, METHODS) == "closed form"
-    repeats, seed = validate_draws(options, "repeats", 1_000, 100, "a closed form" if is_closed else "")
+    repeats, seed = validate_draws(
+        options, "repeats", 1_000, 100, "a closed form" if is_closed else ""
+    )
     draws = Draws(repeats, seed, check_flag("stratified", options.get("stratified", False)))
     if draws.stratified and cluster is not None:
-        raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
+        raise ValueError(
+            "stratified: a cluster may have rows of both labels; leave out stratified= or cluster="
+        )
     by = by if truth is None else keys_of_means(by, mean_over)
     what = Evaluation(metrics, truth, score, by, cluster, mean_over, options)
     unit = sampling_unit(what, options.get("sampled"), means=mean_over is not None)
@@ -210,7 +224,9 @@ def intervals(
     return give_sorted(table, source.keys, source.output, ["m"], columns)
 
 
-def validate_draws(options: Mapping[str, Any], count: str, default: int, least: int, without: str) -> tuple[int, int]:
+def validate_draws(
+    options: Mapping[str, Any], count: str, default: int, least: int, without: str
+) -> tuple[int, int]:
     """Return the validated number and seed of random draws. `without`: the method, if it has no draws."""
     for name in (count, "seed", "stratified"):
         if without and options.get(name) is not None and options[name] is not False:
@@ -226,5 +242,7 @@ def validate_confidence(confidence: Any) -> float:
     # Half of the rest to 1 must have a quantile.
     if not 0.5 <= value < (1 + value) / 2 < 1:
         meant = value / 100 if 50 <= value < 100 else 1 - value if 0 < value < 0.5 else 0.95
-        raise ValueError(f"confidence must be at least 0.5 and below 1; got {shown(confidence)}: write {meant:g}")
+        raise ValueError(
+            f"confidence must be at least 0.5 and below 1; got {shown(confidence)}: write {meant:g}"
+        )
     return value

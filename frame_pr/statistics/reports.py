@@ -40,8 +40,9 @@ def report(
 ) -> Frame:
     """Summarise a ranking in the usual metrics, one row per group and metric.
 
-    The metrics are average precision, ROC AUC, nDCG, precision and recall at k, the best F1 and its threshold, and the
-    numbers of positives and rows. `evaluate` computes any other choice of metrics.
+    The metrics are average precision, ROC AUC, nDCG, precision and recall at k, the best F1 and its
+    threshold, and the numbers of positives and rows. `evaluate` computes any other choice of
+    metrics.
 
     Parameters
     ----------
@@ -50,42 +51,45 @@ def report(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
-        `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key
+        column `system` after `by`.
     k : int or list of int
         Cutoffs of nDCG, precision and recall.
     threshold : float or list of float, optional
         Adds the metrics of the confusion matrix at this threshold, or at each of these.
     confidence : float, optional
-        Adds the columns `low` and `high`, the bounds of `intervals` at this confidence level. With `mean_over`, all
-        metrics have bounds, and otherwise those with a closed form for rows.
+        Adds the columns `low` and `high`, the bounds of `intervals` at this confidence level. With
+        `mean_over`, all metrics have bounds, and otherwise those with a closed form for rows.
     wide : bool
         Whether each metric is a column, in one row per group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
-        `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns.
+        True: all columns but `system`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
+        category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
+        `prevalence=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys, `metric` (its name) and `value` (Float64), with `confidence` also `low` and `high`. With `wide`, the
-        keys and a column for each metric, as `evaluate` returns them; `confidence` needs the long report.
-        A frame of a distributed engine, such as Spark, has a wide report, without `confidence`.
+        The keys, `metric` (its name) and `value` (Float64), with `confidence` also `low` and
+        `high`. With `wide`, the keys and a column for each metric, as `evaluate` returns them;
+        `confidence` needs the long report. A frame of a distributed engine, such as Spark, has a
+        wide report, without `confidence`.
 
     Raises
     ------
     ValueError, TypeError
-        k or threshold is no such number; a column is missing, given twice, of the wrong type, or has missing values.
+        k or threshold is no such number; a column is missing, given twice, of the wrong type, or
+        has missing values.
 
     See Also
     --------
@@ -119,7 +123,9 @@ def report(
     >>> wide.select("query", "average_precision", "roc_auc", "precision@2").rows()
     [('ink', 0.8333333333333333, 0.5, 0.5), ('tea', 0.5833333333333333, 0.0, 0.5)]
     """
-    cutoffs = [] if threshold is None else [Threshold.of(value) for value in each("threshold", threshold)]
+    cutoffs = (
+        [] if threshold is None else [Threshold.of(value) for value in each("threshold", threshold)]
+    )
     ranks = [Rank.of(rank) for rank in each("k", k)]
     names = ["average_precision", "roc_auc"]
     names += [f"{name}@{rank}" for name in ("ndcg", "precision", "recall") for rank in ranks]
@@ -128,11 +134,22 @@ def report(
     names += ["positives", "rows"]
     averaged, prefix = mean_over is not None, "" if mean_over is None else "mean_"
     if check_flag("wide", wide) and confidence is not None:
-        raise ValueError("confidence= adds columns to a long report: leave out wide=, or confidence=")
+        raise ValueError(
+            "confidence= adds columns to a long report: leave out wide=, or confidence="
+        )
     bounds = None
     if confidence is not None:
         bounded = names if averaged else [name for name in names if row_metric(name)]
-        of_rows = intervals(frame, bounded, truth, score, by=by, mean_over=mean_over, confidence=confidence, **options)
+        of_rows = intervals(
+            frame,
+            bounded,
+            truth,
+            score,
+            by=by,
+            mean_over=mean_over,
+            confidence=confidence,
+            **options,
+        )
         bounds = kind_of(of_rows)
     result = evaluate(frame, names, truth, score, by=by, mean_over=mean_over, **options)
     if wide or find_kind(result) is None:
@@ -141,12 +158,18 @@ def report(
     key_names = kind.columns[: kind.columns.index("groups" if averaged else names[0])]
     keys = [str(key) for key in key_names]
     refuse_clash(keys, ("metric", "value", "low", "high"))
-    lines = [{"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names]
+    lines = [
+        {"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names
+    ]
     kind.code_keys(key_names, [] if bounds is None else [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
     if bounds is not None:
-        of_metrics = bounds.read(bounds.columns).select(*map(by_name, keys), "metric", "low", "high")
-        table = table.join(of_metrics, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
+        of_metrics = bounds.read(bounds.columns).select(
+            *map(by_name, keys), "metric", "low", "high"
+        )
+        table = table.join(
+            of_metrics, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left"
+        )
     return kind.give(table, keys)
 
 
@@ -166,20 +189,22 @@ def format_table(
 ) -> str:
     """Write any result as a table in Markdown, for an issue, a paper or a page.
 
-    The bounds `low` and `high` are in the cell of their `value`, `difference` or `precision`, as `0.54 [0.44, 0.65]`.
-    For HTML and LaTeX, see great_tables or the Styler of pandas.
+    The bounds `low` and `high` are in the cell of their `value`, `difference` or `precision`, as
+    `0.54 [0.44, 0.65]`. For HTML and LaTeX, see great_tables or the Styler of pandas.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What a function returned, or any small frame; never changed. A LazyFrame is collected.
     decimals : int
-        How many decimals a number has that is not whole. A p-value that rounds to 0 is written as `<0.001`.
+        How many decimals a number has that is not whole. A p-value that rounds to 0 is written as
+        `<0.001`.
     best : bool or dict, optional
-        The columns whose best value is bold. True: all columns that are named after a metric, and `value` next to a
-        column `metric`. The name of a metric says whether the largest or the smallest value is best. For other columns,
-        or for some of them only, give a dict such as `{"cost": "smallest"}`. Rows are compared that differ in `system`
-        alone, or all rows if there is no column `system`. All values that look the same as the best are bold. Default:
+        The columns whose best value is bold. True: all columns that are named after a metric, and
+        `value` next to a column `metric`. The name of a metric says whether the largest or the
+        smallest value is best. For other columns, or for some of them only, give a dict such as
+        `{"cost": "smallest"}`. Rows are compared that differ in `system` alone, or all rows if
+        there is no column `system`. All values that look the same as the best are bold. Default:
         True if there is a column `system`.
 
     Returns
@@ -192,7 +217,8 @@ def format_table(
     TypeError
         A column holds lists, structs, bytes or objects.
     ValueError
-        The frame has no columns; `best` names a column that is missing or holds no numbers; `decimals` is above 15.
+        The frame has no columns; `best` names a column that is missing or holds no numbers;
+        `decimals` is above 15.
 
     See Also
     --------
@@ -215,14 +241,25 @@ def format_table(
     """
     places, kind = check_whole("decimals", decimals, least=0, most=15), kind_of(frame)
     # polars reads a period of pandas as an extension type, which it cannot write.
-    kind.code_keys([name for name in kind.columns if kind.type_of(str(name)).startswith(("interval", "period"))])
+    kind.code_keys(
+        [
+            name
+            for name in kind.columns
+            if kind.type_of(str(name)).startswith(("interval", "period"))
+        ]
+    )
     table = kind.read(kind.columns).collect()
     if not table.width:
         raise ValueError("frame: it has no columns; a table needs at least one")
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-            raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
-    signs, numbers = _signs(table, best), {name for name, dtype in table.schema.items() if dtype.is_numeric()}
+            raise TypeError(
+                f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out"
+            )
+    signs, numbers = (
+        _signs(table, best),
+        {name for name, dtype in table.schema.items() if dtype.is_numeric()},
+    )
     bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= numbers), None)
     # The level is the same in all rows of intervals: the caption of a table names it.
     names = [name for name in table.columns if bounded is None or name not in (*_BOUNDS, "level")]
@@ -230,7 +267,11 @@ def format_table(
     for name in names:
         dtype = table.schema[name]
         if name not in numbers:
-            text = by_name(name).dt.to_string("polars") if dtype == pl.Duration else by_name(name).cast(pl.String)
+            text = (
+                by_name(name).dt.to_string("polars")
+                if dtype == pl.Duration
+                else by_name(name).cast(pl.String)
+            )
             cells[name] = text.str.replace_many({"|": r"\|", "\n": " "})
             continue
         cell = number = _number(name, dtype, places)
@@ -252,7 +293,9 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
     if dtype.is_integer():
         return by_name(name).cast(pl.String)
     value = by_name(name).cast(pl.Float64).fill_nan(None)
-    text = pl.coalesce(value.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String), value.cast(pl.String))
+    text = pl.coalesce(
+        value.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String), value.cast(pl.String)
+    )
     if name in _P_VALUES:
         is_small = (value > 0) & (text.cast(pl.Float64) == 0)
         text = pl.when(is_small).then(pl.lit(f"<{10.0**-decimals:.{decimals}f}")).otherwise(text)
@@ -274,15 +317,22 @@ def _signs(table: pl.DataFrame, best: bool | Mapping[str, Direction] | None) -> 
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
     if isinstance(best, Mapping):
         refuse_missing([*best], numbers, "numbers of the frame", "best")
-        ways = {name: check_choice(f"best[{name!r}]", way, ("largest", "smallest")) for name, way in best.items()}
+        ways = {
+            name: check_choice(f"best[{name!r}]", way, ("largest", "smallest"))
+            for name, way in best.items()
+        }
         return {name: pl.lit(_SIGNS[way]) for name, way in ways.items()}
     if not ("system" in table.columns if best is None else check_flag("best", best)):
         return {}
     signs = {name: pl.lit(sign) for name in numbers if (sign := _sign(name)) is not None}
     if "value" in numbers and "metric" in table.columns:
-        of_metrics = {name: _sign(name) for name in table["metric"].cast(pl.String).unique().drop_nulls()}
+        of_metrics = {
+            name: _sign(name) for name in table["metric"].cast(pl.String).unique().drop_nulls()
+        }
         metric_name = pl.col("metric").cast(pl.String)
-        signs["value"] = metric_name.replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
+        signs["value"] = metric_name.replace_strict(
+            of_metrics, default=None, return_dtype=pl.Float64
+        )
     return signs
 
 

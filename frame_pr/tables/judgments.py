@@ -26,14 +26,16 @@ def join_judgments(
 ) -> Frame:
     """Join a ranked run with its relevance judgments: one row per document of either frame.
 
-    A document that occurs only in the judgments was not retrieved. Its score is null, and `unscored="unretrieved"`
-    counts it without a rank. A document that occurs only in the run was not judged. Its relevance is null, and
-    `unjudged="negative"` counts it as a negative. With both options, every function computes the metrics of information
-    retrieval, also for queries without retrieved documents.
+    A document that occurs only in the judgments was not retrieved. Its score is null, and
+    `unscored="unretrieved"` counts it without a rank. A document that occurs only in the run was
+    not judged. Its relevance is null, and `unjudged="negative"` counts it as a negative. With both
+    options, every function computes the metrics of information retrieval, also for queries without
+    retrieved documents.
 
-    To turn graded relevance into labels, compare it with a grade: on polars `truth=pl.col("relevance") >= 1` in the
-    call. On pandas a comparison with NaN is False, which would be a judgment, so add
-    `joined["relevance"].ge(1).where(joined["relevance"].notna())` as a column before the call.
+    To turn graded relevance into labels, compare it with a grade: on polars
+    `truth=pl.col("relevance") >= 1` in the call. On pandas a comparison with NaN is False, which
+    would be a judgment, so add `joined["relevance"].ge(1).where(joined["relevance"].notna())` as a
+    column before the call.
 
     Parameters
     ----------
@@ -42,23 +44,27 @@ def join_judgments(
     judgments : frame of the same kind
         The documents judged, with their relevance; never changed.
     on : str or list of str
-        The columns that name a document in both frames, such as `["query", "document"]`. Two nulls are equal.
+        The columns that name a document in both frames, such as `["query", "document"]`. Two nulls
+        are equal.
     by : str or list of str, optional
-        Columns of the run that tell several runs apart, such as `system`. Each run is joined with all judgments.
+        Columns of the run that tell several runs apart, such as `system`. Each run is joined with
+        all judgments.
     drop_unjudged : str or list of str, optional
-        Columns of `on` that name a group, such as "query". Rows of the run are left out if the judgments have no row of
-        their group, as trec_eval and ir_measures leave out a query that nobody judged. Without it, all rows stay.
+        Columns of `on` that name a group, such as "query". Rows of the run are left out if the
+        judgments have no row of their group, as trec_eval and ir_measures leave out a query that
+        nobody judged. Without it, all rows stay.
 
     Returns
     -------
     Frame of the same kind
-        The columns `by` and `on`, the run's others, the judgments' others. The rows of the run in their order, then
-        those that only the judgments have, in theirs. On pandas the index is new.
+        The columns `by` and `on`, the run's others, the judgments' others. The rows of the run in
+        their order, then those that only the judgments have, in theirs. On pandas the index is new.
 
     Raises
     ------
     ValueError
-        A key stands in more than one row of a frame; a column is missing; both frames have another column of one name.
+        A key stands in more than one row of a frame; a column is missing; both frames have another
+        column of one name.
     TypeError
         The frames are of different kinds, or a column of `on` has different types in them.
 
@@ -102,7 +108,9 @@ def join_judgments(
     groups = [] if drop_unjudged is None else column_names("drop_unjudged", drop_unjudged)
     refuse_repeats([*(("on", name) for name in keys), *(("by", name) for name in runs)])
     if others := [name for name in groups if name not in keys]:
-        raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
+        raise ValueError(
+            f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too"
+        )
     run, judgments = read_stream(run), read_stream(judgments)
     left, right = find_kind(run), find_kind(judgments)
     if left is None or right is None or (type(left), left.is_lazy) != (type(right), right.is_lazy):
@@ -123,7 +131,11 @@ def join_judgments(
 
 
 def _join(
-    run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], by_names: list[Any], groups: list[Any]
+    run: FrameKind[Any],
+    judgments: FrameKind[Any],
+    on_names: list[Any],
+    by_names: list[Any],
+    groups: list[Any],
 ) -> pl.LazyFrame:
     """Join two frames in full by keys. Kinds that gather rows get row numbers instead of columns.
 
@@ -138,20 +150,38 @@ def _join(
     left, run_columns = _joinable(run, by | on, [*by_names, *on_names], row)
     right, judgment_columns = _joinable(judgments, on, on_names, f"{row}_")
     _refuse_types(on, left.collect_schema(), right.collect_schema())
-    left = left.map_batches(partial(_refuse_repeats, side="run", keys=by | on), schema=left.collect_schema())
-    right = right.map_batches(partial(_refuse_repeats, side="judgments", keys=on), schema=right.collect_schema())
-    judged, left, right = right.select(*on), left.with_columns(in_run=True), right.with_columns(in_judgments=True)
+    left = left.map_batches(
+        partial(_refuse_repeats, side="run", keys=by | on), schema=left.collect_schema()
+    )
+    right = right.map_batches(
+        partial(_refuse_repeats, side="judgments", keys=on), schema=right.collect_schema()
+    )
+    judged, left, right = (
+        right.select(*on),
+        left.with_columns(in_run=True),
+        right.with_columns(in_judgments=True),
+    )
     if by:
         left = left.cache()
-        right = left.select(*by).unique(maintain_order=True).join(right, how="cross", maintain_order="left_right")
+        right = (
+            left.select(*by)
+            .unique(maintain_order=True)
+            .join(right, how="cross", maintain_order="left_right")
+        )
     # A full join has no order otherwise, least of all on the streaming engine.
     keys = [*by, *on]
-    joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
+    joined = left.join(
+        right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right"
+    )
     joined = map_whole(joined, partial(_warn_of_no_match, on=on), joined.collect_schema())
     if groups:
         group_keys = [key for key, name in on.items() if name in map(str, groups)]
-        joined = joined.join(judged, on=group_keys, how="semi", nulls_equal=True, maintain_order="left")
-    return joined.select(*keys, *run_columns, *judgment_columns).rename(by | on | run_columns | judgment_columns)
+        joined = joined.join(
+            judged, on=group_keys, how="semi", nulls_equal=True, maintain_order="left"
+        )
+    return joined.select(*keys, *run_columns, *judgment_columns).rename(
+        by | on | run_columns | judgment_columns
+    )
 
 
 def _warn_of_no_match(joined: pl.DataFrame, on: dict[str, str]) -> pl.DataFrame:
@@ -176,7 +206,9 @@ def _joinable(
     """
     names = [name for name in kind.columns if name not in key_names] if kind.is_lazy else []
     others = {f"{row} {i}": name for i, name in enumerate(names)}
-    table = kind.read([*key_names, *names]).select(by_name(name).alias(ours) for ours, name in (keys | others).items())
+    table = kind.read([*key_names, *names]).select(
+        by_name(name).alias(ours) for ours, name in (keys | others).items()
+    )
     return (table, others) if kind.is_lazy else (table.with_row_index(row), {row: row})
 
 
@@ -197,7 +229,11 @@ def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.
         shown_keys = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
         names = ", ".join(keys.values())
         values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
-        advice = ", or of several runs name the column that tells them apart, by=" if side == "run" else ""
+        advice = (
+            ", or of several runs name the column that tells them apart, by="
+            if side == "run"
+            else ""
+        )
         raise ValueError(
             f"in the {side}, {values} in more than one row, such as {shown_keys}: keep one row of each{advice}"
         )

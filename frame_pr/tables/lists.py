@@ -30,10 +30,12 @@ def explode_lists(
 ) -> Frame:
     """Turn lists of ranked and of relevant items into scored rows, one row per item.
 
-    Items that are relevant and not in the list are rows without a score, which `unscored="unretrieved"` counts and
-    ranks nowhere. A row whose lists are both empty gives one row without an item, so that its group is counted, too.
+    Items that are relevant and not in the list are rows without a score, which
+    `unscored="unretrieved"` counts and ranks nowhere. A row whose lists are both empty gives one
+    row without an item, so that its group is counted, too.
 
-    Lists of labels and scores, such as `[1, 0, 1]` and `[0.9, 0.8, 0.1]`, need only `frame.explode("truth", "score")`.
+    Lists of labels and scores, such as `[1, 0, 1]` and `[0.9, 0.8, 0.1]`, need only
+    `frame.explode("truth", "score")`.
 
     Parameters
     ----------
@@ -46,29 +48,29 @@ def explode_lists(
     by : str or list of str
         The columns that identify a row: no two rows have the same values.
     scores : str or list of str, optional
-        A column of lists of scores for each column of `ranked`. Without it, the first item of a list scores -1, the
-        second -2, and so on.
+        A column of lists of scores for each column of `ranked`. Without it, the first item of a
+        list scores -1, the second -2, and so on.
     gain : str, optional
-        A column of lists of gains, such as ratings, one for each item of `truth`. The result has them as `gain`, with 0
-        for all other items, and `gain="gain"` reads them in ndcg and others.
+        A column of lists of gains, such as ratings, one for each item of `truth`. The result has
+        them as `gain`, with 0 for all other items, and `gain="gain"` reads them in ndcg and others.
     duplicates : "raise", "miss" or "drop"
-        Rule for an item that occurs twice in a list. "raise", the default: an error names it. "miss": the second
-        occurrence keeps its rank and is a miss. "drop": the second occurrence is left out, and the items below it move
-        up.
+        Rule for an item that occurs twice in a list. "raise", the default: an error names it.
+        "miss": the second occurrence keeps its rank and is a miss. "drop": the second occurrence is
+        left out, and the items below it move up.
 
     Returns
     -------
     Frame of the same kind
-        The frame's other columns, `system` if there are several, `item`, `score` (Int64, or that of `scores`; null
-        where the list lacks the item), `truth` (Boolean), and `gain` if given. The rows of the frame in their order,
-        each with its list,
-        and behind it the items that the list lacks. On pandas the index is new.
+        The frame's other columns, `system` if there are several, `item`, `score` (Int64, or that of
+        `scores`; null where the list lacks the item), `truth` (Boolean), and `gain` if given. The
+        rows of the frame in their order, each with its list, and behind it the items that the list
+        lacks. On pandas the index is new.
 
     Raises
     ------
     ValueError
-        A list is null or holds a null; an item stands twice in one; `scores` or `gain` has other lengths; two rows have
-        one name; a column is missing, or named like one of the result.
+        A list is null or holds a null; an item stands twice in one; `scores` or `gain` has other
+        lengths; two rows have one name; a column is missing, or named like one of the result.
     TypeError
         A column holds no lists, or lists of another type than the relevant items.
 
@@ -103,17 +105,28 @@ def explode_lists(
     # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
     columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
     columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
-    systems, scored = column_names("ranked", ranked), [] if scores is None else column_names("scores", scores)
-    for argument, names in (("ranked", systems), ("scores", scored), ("by", column_names("by", by))):
+    systems, scored = (
+        column_names("ranked", ranked),
+        [] if scores is None else column_names("scores", scores),
+    )
+    for argument, names in (
+        ("ranked", systems),
+        ("scores", scored),
+        ("by", column_names("by", by)),
+    ):
         columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
     if scored and len(scored) != len(systems):
-        raise ValueError(f"scores has {len(scored)}, and ranked {len(systems)} columns: give one for each ranking")
+        raise ValueError(
+            f"scores has {len(scored)}, and ranked {len(systems)} columns: give one for each ranking"
+        )
     new = ["item", "score", "truth", *([] if gain is None else ["gain"])]
     new = new if isinstance(ranked, str) else ["system", *new]
     kind = kind_of(frame)
     data, carried = read_columns(kind, columns, new)
     data = data.with_columns(cs.by_dtype(pl.Array).arr.to_list())
-    data = data.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(_type_of_items(data.schema, columns))))
+    data = data.with_columns(
+        pl.col("truth", "^ranked[0-9]+$").cast(pl.List(_type_of_items(data.schema, columns)))
+    )
     _validate_lists(data, columns, repeats=duplicates != "raise")
     table = _rows_of(data.with_row_index("row").lazy(), list(map(str, systems)), duplicates)
     return kind.spread(table.select("row", *new), carried, new)
@@ -126,9 +139,13 @@ def _type_of_items(schema: pl.Schema, columns: NamedColumns) -> pl.DataType:
         dtype, inner = schema[ours], getattr(schema[ours], "inner", pl.Null())
         if argument != "by" and not isinstance(dtype, pl.List):
             advised = "; split texts before the call, with str.split" if dtype == pl.String else ""
-            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advised}")
+            raise TypeError(
+                f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advised}"
+            )
         if argument in ("scores", "gain") and not (inner.is_numeric() or inner == pl.Null):
-            raise TypeError(f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
+            raise TypeError(
+                f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them"
+            )
         if argument in ("truth", "ranked") and inner != pl.Null:  # Null: all lists are empty.
             first, shared = items = items or (name, inner)
             if inner != shared:
@@ -148,7 +165,9 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
             continue
         lists, column = data[ours], f"{argument} column {shown(name)}"
         # A score may be missing.
-        if nulls := (lists if argument == "scores" else lists.explode(empty_as_null=False)).null_count():
+        if nulls := (
+            lists if argument == "scores" else lists.explode(empty_as_null=False)
+        ).null_count():
             raise ValueError(
                 f"{column} has {pluralize(nulls, 'null', 'nulls')}, as a list or inside one: take them out, drop these "
                 "rows, or fill them with empty lists"
@@ -159,7 +178,11 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
                 f"{column} has lists of other lengths than {shown(columns[items][1])} in "
                 f"{pluralize(other, 'row', 'rows')}: one number for each item"
             )
-        if argument == "ranked" and not repeats and (has_repeats := lists.list.n_unique() < lists.list.len()).any():
+        if (
+            argument == "ranked"
+            and not repeats
+            and (has_repeats := lists.list.n_unique() < lists.list.len()).any()
+        ):
             first = lists.filter(has_repeats).head(1).explode(empty_as_null=False, keep_nulls=False)
             raise ValueError(
                 f"{column} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
@@ -192,7 +215,11 @@ def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.
         table = table.with_columns(ranked.list.unique(maintain_order=True))
     # The relevant items that are not in the ranked list come behind it.
     once = ranked.list.concat("truth").list.unique(maintain_order=True)
-    items = ranked.list.concat(once.list.slice(ranked.list.n_unique())) if duplicates != "raise" else once
+    items = (
+        ranked.list.concat(once.list.slice(ranked.list.n_unique()))
+        if duplicates != "raise"
+        else once
+    )
     table = table.with_columns(item=items, length=ranked.list.len().cast(pl.Int64))
     table = table.with_columns(place=pl.int_ranges(item.list.len().cast(pl.Int64)))
     # If both lists are empty, the result has one row without an item.
@@ -210,7 +237,9 @@ def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.
         system=pl.col("system").cast(pl.String),
     )
     if "gain" in rows.collect_schema():
-        gains = rows.select("row", "gain", item="truth").explode("item", "gain", empty_as_null=False, keep_nulls=False)
+        gains = rows.select("row", "gain", item="truth").explode(
+            "item", "gain", empty_as_null=False, keep_nulls=False
+        )
         gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
         table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
         table = table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))

@@ -38,26 +38,28 @@ _SHOWN_LETTERS = 80  # Characters shown in an error.
 def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFrame:
     r"""Read ranked runs from TREC files: on each line `query Q0 document rank score tag`.
 
-    Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a pipe, and compressed by
-    gzip, whatever its name. The rank is read but not used: trec_eval and all functions of frame_pr rank by the score.
+    Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a
+    pipe, and compressed by gzip, whatever its name. The rank is read but not used: trec_eval and
+    all functions of frame_pr rank by the score.
 
     Parameters
     ----------
     path : str, bytes or path, or several
-        The file; a pattern such as `"runs/*.txt"`, whose files are read in the order of their names; a list of both; or
-        a dict of files by the name of the system, which replaces the tag.
+        The file; a pattern such as `"runs/*.txt"`, whose files are read in the order of their
+        names; a list of both; or a dict of files by the name of the system, which replaces the tag.
 
     Returns
     -------
     polars DataFrame
-        `system` (String, the tag of the run), `query` (String), `document` (String), `rank` (Int64) and `score`
-        (Float64), in the order of the lines.
+        `system` (String, the tag of the run), `query` (String), `document` (String), `rank` (Int64)
+        and `score` (Float64), in the order of the lines.
 
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a field that is no finite number where one belongs; or a query has a
-        document twice, with the same tag; says which line, and why. The file is not UTF-8, or compressed and damaged.
+        A line has more or fewer fields, or a field that is no finite number where one belongs; or a
+        query has a document twice, with the same tag; says which line, and why. The file is not
+        UTF-8, or compressed and damaged.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
 
@@ -79,9 +81,14 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     named = path.items() if isinstance(path, Mapping) and path else [(None, path)]
     files = [(tag, name) for tag, item in named for name in _files(item, patterns=tag is None)]
     tags = [pl.col("tag") if tag is None else pl.lit(str(tag)) for tag, _ in files]
-    runs = [_fields(_lines(name), _RUN).with_columns(tag=tag) for (_, name), tag in zip(files, tags, strict=True)]
+    runs = [
+        _fields(_lines(name), _RUN).with_columns(tag=tag)
+        for (_, name), tag in zip(files, tags, strict=True)
+    ]
     lines = _typed(pl.concat(runs))
-    _refuse_repeats(lines, ["query", "document", "tag"], "give a dict of files by the name of their system")
+    _refuse_repeats(
+        lines, ["query", "document", "tag"], "give a dict of files by the name of their system"
+    )
     return lines.select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
 
 
@@ -90,30 +97,31 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     r"""Read relevance judgments (qrels) from files of TREC, MS MARCO or BEIR.
 
     A line has the fields `query iteration document relevance`, as TREC and MS MARCO write them, or
-    `query document relevance`. A first line of names, such as BEIR's `query-id corpus-id score`, gives the order of the
-    fields, of which others may follow. If it has tabs, fields are separated by tabs alone, and may have blanks in them.
+    `query document relevance`. A first line of names, such as BEIR's `query-id corpus-id score`,
+    gives the order of the fields, of which others may follow. If it has tabs, fields are separated
+    by tabs alone, and may have blanks in them.
 
-    Fields are separated by any run of blanks or tabs. Empty lines are skipped, and of equal lines all but the first. A
-    file may be a pipe, and compressed by gzip, whatever its name.
+    Fields are separated by any run of blanks or tabs. Empty lines are skipped, and of equal lines
+    all but the first. A file may be a pipe, and compressed by gzip, whatever its name.
 
     Parameters
     ----------
     path : str, bytes or path, or several
-        The file; a pattern such as `"qrels/*.tsv"`, whose files are read in the order of their names; or a list of
-        both.
+        The file; a pattern such as `"qrels/*.tsv"`, whose files are read in the order of their
+        names; or a list of both.
 
     Returns
     -------
     polars DataFrame
-        `query` (String), `iteration` (String, "0" where the file has none), `document` (String) and `relevance`
-        (Int64), in the order of the lines.
+        `query` (String), `iteration` (String, "0" where the file has none), `document` (String) and
+        `relevance` (Int64), in the order of the lines.
 
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a relevance that is no whole number; or a query has a document twice, with
-        the same iteration and another relevance; says which line, and why. The file is not UTF-8, or compressed and
-        damaged.
+        A line has more or fewer fields, or a relevance that is no whole number; or a query has a
+        document twice, with the same iteration and another relevance; says which line, and why. The
+        file is not UTF-8, or compressed and damaged.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
 
@@ -142,7 +150,11 @@ def _files(path: Any, *, patterns: bool = True) -> list[str]:
     if hasattr(path, "read"):
         raise TypeError("path takes the name of a file; got an open file: give its name")
     files = []
-    for item in [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern, or a list of both"):
+    for item in (
+        [path]
+        if isinstance(path, bytes)
+        else several("path", path, "a file, a pattern, or a list of both")
+    ):
         name = os.path.expanduser(path_of("path", item))
         # The name of a file may look like a pattern.
         is_pattern = patterns and glob.has_magic(name) and not os.path.exists(name)
@@ -165,10 +177,15 @@ def _lines(name: str) -> pl.DataFrame:
         raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{name}, line {number}: this is not UTF-8, convert the file, such as by iconv") from None
-    # Start with an empty line, because polars takes some letters at the beginning for those of a compressed file.
+        raise ValueError(
+            f"{name}, line {number}: this is not UTF-8, convert the file, such as by iconv"
+        ) from None
+    # Start with an empty line, because polars takes some letters at the beginning for those of a
+    # compressed file.
     lines = pl.read_lines(b"\n" + content, row_index_name="number").with_columns(file=pl.lit(name))
-    return lines.with_columns(pl.col("line").str.strip_chars(_BLANKS + "\ufeff")).filter(pl.col("line") != "")
+    return lines.with_columns(pl.col("line").str.strip_chars(_BLANKS + "\ufeff")).filter(
+        pl.col("line") != ""
+    )
 
 
 def _judgments(name: str) -> pl.DataFrame:
@@ -177,20 +194,33 @@ def _judgments(name: str) -> pl.DataFrame:
     first = lines["line"][0] if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
     fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
-    names = [fields.get(word.lower(), f"field {i}") for i, word in enumerate(_split(first, separators))]
+    names = [
+        fields.get(word.lower(), f"field {i}") for i, word in enumerate(_split(first, separators))
+    ]
     if {*_SHORT} <= {*names}:
         width = max(i for i, field in enumerate(names, 1) if field in _QRELS)
-        rows = _fields(lines[1:], names[:width], separators, "(?:[{0}].*)?")  # More fields may follow.
+        rows = _fields(
+            lines[1:], names[:width], separators, "(?:[{0}].*)?"
+        )  # More fields may follow.
     else:
         rows = _fields(lines, _SHORT if len(_split(first)) == len(_SHORT) else _QRELS)
     rows = rows if "iteration" in rows.columns else rows.with_columns(iteration=pl.lit("0"))
     return rows.select("file", "number", "line", *_QRELS)
 
 
-def _fields(lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, rest: str = "") -> pl.DataFrame:
+def _fields(
+    lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, rest: str = ""
+) -> pl.DataFrame:
     """Return the lines with a text column for each field. `rest`: the pattern of what may follow the fields."""
-    pattern = f"[{separators}]+".join([f"([^{separators}]+)"] * len(fields)) + rest.format(separators)
-    values = pl.col("line").str.extract_groups(f"^{pattern}$").struct.rename_fields(list(fields)).struct.unnest()
+    pattern = f"[{separators}]+".join([f"([^{separators}]+)"] * len(fields)) + rest.format(
+        separators
+    )
+    values = (
+        pl.col("line")
+        .str.extract_groups(f"^{pattern}$")
+        .struct.rename_fields(list(fields))
+        .struct.unnest()
+    )
     rows = lines.with_columns(values.str.strip_chars(_BLANKS))
     if (bad := rows.filter(pl.col("query").is_null())).height:
         line = bad["line"][0]
@@ -209,10 +239,14 @@ def _typed(lines: pl.DataFrame) -> pl.DataFrame:
     """Return the numbers in their dtypes, and raise for a field that is no number. An integer may be written as 1.0."""
     for field in (name for name in _NUMBERS if name in lines.columns):
         number = pl.col(field).cast(pl.Float64, strict=False)
-        whole = pl.when(number == number.floor(), number.abs() < 2**53).then(number.cast(pl.Int64, strict=False))
+        whole = pl.when(number == number.floor(), number.abs() < 2**53).then(
+            number.cast(pl.Int64, strict=False)
+        )
         value = pl.when(number.is_finite()).then(number) if field == "score" else whole
         if (bad := lines.filter(value.is_null())).height:
-            raise ValueError(_fault(bad, f"{field} {bad[field][0][:_SHOWN_LETTERS]!r} is not {_NUMBERS[field]}"))
+            raise ValueError(
+                _fault(bad, f"{field} {bad[field][0][:_SHOWN_LETTERS]!r} is not {_NUMBERS[field]}")
+            )
         lines = lines.with_columns(value.alias(field))
     return lines
 
@@ -223,12 +257,25 @@ def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
     repeats = lines.with_columns(first=first).filter(~pl.struct(key).is_first_distinct())
     if repeats.height:
         file, first_file = repeats["file"][0], repeats["first"][0]
-        place = f", first in {first_file}; {advice}" if file != first_file else "; keep one line of each"
-        query, document = repeats["query"][0][:_SHOWN_LETTERS], repeats["document"][0][:_SHOWN_LETTERS]
-        raise ValueError(_fault(repeats, f"query {query!r} has document {document!r} a second time{place}"))
+        place = (
+            f", first in {first_file}; {advice}"
+            if file != first_file
+            else "; keep one line of each"
+        )
+        query, document = (
+            repeats["query"][0][:_SHOWN_LETTERS],
+            repeats["document"][0][:_SHOWN_LETTERS],
+        )
+        raise ValueError(
+            _fault(repeats, f"query {query!r} has document {document!r} a second time{place}")
+        )
 
 
 def _fault(bad: pl.DataFrame, fault: str) -> str:
     """Name file and line of the first of these lines, and count the others."""
-    more = f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)" if bad.height > 1 else ""
+    more = (
+        f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)"
+        if bad.height > 1
+        else ""
+    )
     return f"{bad['file'][0]}, line {bad['number'][0]}: {fault}: {bad['line'][0][:_SHOWN_LETTERS]!r}{more}"

@@ -80,8 +80,12 @@ def frame(request: pytest.FixtureRequest) -> pl.DataFrame:
     rows = len(group)
     score = np.round(random.normal(size=rows), request.param % 3) + 0.0
     truth = random.random(rows) < shares[group]
-    frame = pl.DataFrame({"group": group, "score": score, "truth": truth}).sample(fraction=1, shuffle=True, seed=1)
-    return frame.with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+    frame = pl.DataFrame({"group": group, "score": score, "truth": truth}).sample(
+        fraction=1, shuffle=True, seed=1
+    )
+    return frame.with_columns(
+        time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len()))
+    )
 
 
 def test_group_by(frame: pl.DataFrame) -> None:
@@ -104,7 +108,9 @@ def test_over(frame: pl.DataFrame) -> None:
 @pytest.mark.slow
 def test_group_by_dynamic(frame: pl.DataFrame) -> None:
     windows = frame.group_by_dynamic("time", every="12h").agg(expressions())
-    expected = fp.evaluate(frame, list(METRICS), "truth", "score", by=pl.col("time").dt.truncate("12h"))
+    expected = fp.evaluate(
+        frame, list(METRICS), "truth", "score", by=pl.col("time").dt.truncate("12h")
+    )
     same(windows, expected)
 
 
@@ -118,13 +124,18 @@ def windows_of(frame: pl.DataFrame, hours: int) -> Iterator[pl.DataFrame]:
 def test_overlapping_windows(frame: pl.DataFrame, overlapping: str) -> None:
     frame = frame.head(120)
     windows = pl.concat(
-        window.with_columns(end=window["time"].max()).drop("time") for window in windows_of(frame, hours=9)
+        window.with_columns(end=window["time"].max()).drop("time")
+        for window in windows_of(frame, hours=9)
     )
-    expected = fp.evaluate(windows, list(METRICS), "truth", "score", by="end").rename({"end": "time"})
+    expected = fp.evaluate(windows, list(METRICS), "truth", "score", by="end").rename(
+        {"end": "time"}
+    )
     if overlapping == "rolling":
         result = frame.rolling("time", period="9h").agg(expressions())
     else:
-        dynamic = frame.group_by_dynamic("time", every="1h", period="9h", closed="right", label="right")
+        dynamic = frame.group_by_dynamic(
+            "time", every="1h", period="9h", closed="right", label="right"
+        )
         result = dynamic.agg(expressions()).join(frame.select("time"), on="time", how="semi")
         expected = expected.join(result.select("time"), on="time", how="semi")
         # Windows are labelled by their end.
@@ -137,11 +148,18 @@ def test_empty_windows() -> None:
     frame = pl.DataFrame({"score": [0.5] * 3, "truth": [True] * 3}).with_columns(
         time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(3))
     )
-    result = frame.rolling("time", period="1h", closed="none").agg(expressions()).drop("time").unique()
-    # Filled up to k with misses, no row is as good as one that is a miss. All else is null, and nothing counts 0.
-    one_miss = fp.evaluate(pl.DataFrame({"score": [0.5], "truth": [False]}), list(METRICS), "truth", "score")
+    result = (
+        frame.rolling("time", period="1h", closed="none").agg(expressions()).drop("time").unique()
+    )
+    # Filled up to k with misses, no row is as good as one that is a miss. All else is null, and
+    # nothing counts 0.
+    one_miss = fp.evaluate(
+        pl.DataFrame({"score": [0.5], "truth": [False]}), list(METRICS), "truth", "score"
+    )
     expected = one_miss.with_columns(
-        pl.lit(0 if name.partition("@")[0] in COUNTS and "threshold=" in name else None, dtype=dtype).alias(name)
+        pl.lit(
+            0 if name.partition("@")[0] in COUNTS and "threshold=" in name else None, dtype=dtype
+        ).alias(name)
         for name, dtype in one_miss.schema.items()
         if not name.partition("@")[2][:1].isdecimal() or name.startswith("prevalence")
     )
@@ -166,11 +184,14 @@ def test_known_answers() -> None:
     # b at ranks 3, 4, 7, 8: (1/3 + 2/4 + 3/7 + 4/8) / 4 = 37/84.
     assert frame.select(**ap).row(0) == pytest.approx((49 / 60, 37 / 84), abs=1e-15)
 
-    # Of two tied rows one is a positive: at their threshold, precision is 1/2, and the first slot takes half of it.
+    # Of two tied rows one is a positive: at their threshold, precision is 1/2, and the first slot
+    # takes half of it.
     tied = pl.DataFrame({"score": [1, 1], "truth": [True, False]})
     pr = pl.col("score").pr
     cut = tied.select(
-        pr.average_precision("truth"), pr.precision_at_k("truth", 1), pr.metric("average_precision@1", "truth")
+        pr.average_precision("truth"),
+        pr.precision_at_k("truth", 1),
+        pr.metric("average_precision@1", "truth"),
     )
     assert cut.row(0) == (0.5, 0.5, 0.25)
 
@@ -201,7 +222,10 @@ def test_labels(labels: object, positive: object) -> None:
     frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": labels})
     # Positives at ranks 1 and 4: (1/1 + 2/4) / 2.
     for truth in ("label", pl.col("label")):
-        assert frame.select(pl.col("score").pr.average_precision(truth, positive=positive)).item() == 0.75
+        assert (
+            frame.select(pl.col("score").pr.average_precision(truth, positive=positive)).item()
+            == 0.75
+        )
 
 
 def test_a_label_that_a_group_lacks_gives_null() -> None:
@@ -210,7 +234,9 @@ def test_a_label_that_a_group_lacks_gives_null() -> None:
 
 
 def contexts(frame: pl.DataFrame, expression: pl.Expr) -> dict[str, Callable[[], object]]:
-    dated = frame.with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+    dated = frame.with_columns(
+        time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len()))
+    )
     agg = frame.lazy().group_by("group").agg(expression)
     return {
         "select": lambda: frame.select(expression),
@@ -223,21 +249,48 @@ def contexts(frame: pl.DataFrame, expression: pl.Expr) -> dict[str, Callable[[],
     }
 
 
-@pytest.mark.parametrize("context", ["select", "agg", "lazy", "streaming", "over", "rolling", "dynamic"])
+@pytest.mark.parametrize(
+    "context", ["select", "agg", "lazy", "streaming", "over", "rolling", "dynamic"]
+)
 @pytest.mark.parametrize(
     ("score", "truth", "positive", "message"),
     [
-        ([1.0, None, 3.0], [1, 0, 1], None, "score 'score' has 1 missing of [23] values( of a group)? ?"),
-        ([3, 2, 1], [True, None, False], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
+        (
+            [1.0, None, 3.0],
+            [1, 0, 1],
+            None,
+            "score 'score' has 1 missing of [23] values( of a group)? ?",
+        ),
+        (
+            [3, 2, 1],
+            [True, None, False],
+            None,
+            "truth 'truth' has 1 of [23] values( of a group)? missing, or neither",
+        ),
         (
             [3, 2, 1],
             [1.0, float("nan"), 0.0],
             None,
             "truth 'truth' has 1 of [23] values( of a group)? missing, or neither",
         ),
-        ([3, 2, 1], [1, 2, 0], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
-        ([3, 2, 1], ["a", None, "b"], "a", "truth 'truth' has 1 missing of [23] values( of a group)? ?"),
-        ([3, 2, 1], [2.0, float("nan"), 1.0], 2.0, "truth 'truth' has 1 missing of [23] values( of a group)? ?"),
+        (
+            [3, 2, 1],
+            [1, 2, 0],
+            None,
+            "truth 'truth' has 1 of [23] values( of a group)? missing, or neither",
+        ),
+        (
+            [3, 2, 1],
+            ["a", None, "b"],
+            "a",
+            "truth 'truth' has 1 missing of [23] values( of a group)? ?",
+        ),
+        (
+            [3, 2, 1],
+            [2.0, float("nan"), 1.0],
+            2.0,
+            "truth 'truth' has 1 missing of [23] values( of a group)? ?",
+        ),
     ],
 )
 def test_missing_values_are_an_error(
@@ -271,25 +324,43 @@ def test_a_score_is_a_number(score: object) -> None:
 
 def test_labels_need_a_positive() -> None:
     frame = pl.DataFrame({"score": [1, 2], "truth": ["a", "b"]})
-    with pytest.raises(ValueError, match=r"truth .truth. is String, neither boolean nor 0.1: name its positive"):
+    with pytest.raises(
+        ValueError, match=r"truth .truth. is String, neither boolean nor 0.1: name its positive"
+    ):
         frame.select(pl.col("score").pr.average_precision("truth"))
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda pr: pr.precision_at_k("truth", 0), ValueError, "k must be a whole number of at least 1"),
+        (
+            lambda pr: pr.precision_at_k("truth", 0),
+            ValueError,
+            "k must be a whole number of at least 1",
+        ),
         (lambda pr: pr.precision_at_k("truth", 1.5), TypeError, "k must be a whole number"),
         (lambda pr: pr.ndcg("truth", [1, 2]), TypeError, "k must be a whole number"),
-        (lambda pr: pr.metric("k@recall=1.1", "truth"), ValueError, "recall must lie between 0 and 1"),
+        (
+            lambda pr: pr.metric("k@recall=1.1", "truth"),
+            ValueError,
+            "recall must lie between 0 and 1",
+        ),
         (lambda pr: pr.metric("mmc@1", "truth"), ValueError, "no metric is named 'mmc@1'"),
-        (lambda pr: pr.metric("rows", "truth", undefined=0), TypeError, "what has no value stays null here: fill_null"),
+        (
+            lambda pr: pr.metric("rows", "truth", undefined=0),
+            TypeError,
+            "what has no value stays null here: fill_null",
+        ),
         (
             lambda pr: pr.metric("truth", "rows"),
             ValueError,
             "the metric comes first, then truth: metric('rows', 'truth')",
         ),
-        (lambda pr: pr.metric(["rows", "mmc@1"], "truth"), ValueError, "no metric is named 'mmc@1'"),
+        (
+            lambda pr: pr.metric(["rows", "mmc@1"], "truth"),
+            ValueError,
+            "no metric is named 'mmc@1'",
+        ),
         (lambda pr: pr.metric(None, "truth"), TypeError, "names takes names of metrics; got None"),
         (lambda pr: pr.metric(["rows", "rows"], "truth"), ValueError, "names has 'rows' twice"),
         (lambda pr: pr.metric("rows", "truth", pos_label=1), TypeError, "did you mean positive=?"),
@@ -303,7 +374,17 @@ def test_arguments_are_checked(call: Build, error: type[Exception], message: str
 
 @pytest.mark.parametrize(
     "positive",
-    [pl.Series(["x", "y"]), np.array(["x"]), 2**400, -(2**200), ["x"], ("x",), {"x": 1}, {1}, pl.col("label")],
+    [
+        pl.Series(["x", "y"]),
+        np.array(["x"]),
+        2**400,
+        -(2**200),
+        ["x"],
+        ("x",),
+        {"x": 1},
+        {1},
+        pl.col("label"),
+    ],
 )
 def test_positive_is_one_label(positive: Any) -> None:
     with pytest.raises(TypeError, match="positive takes one label, got "):
@@ -314,7 +395,9 @@ def test_positive_is_one_label(positive: Any) -> None:
 def test_an_error_is_one_line(lazy: bool) -> None:
     frame = pl.DataFrame({"q": [1, 1, 2], "score": [1.0, None, 3.0], "truth": [1, 0, 1]})
     grouped = (frame.lazy() if lazy else frame).group_by("q")
-    with pytest.raises(ValueError, match=r"^score 'score' has 1 missing of 2 values of a group") as error:
+    with pytest.raises(
+        ValueError, match=r"^score 'score' has 1 missing of 2 values of a group"
+    ) as error:
         grouped.agg(pl.col("score").pr.average_precision("truth")).lazy().collect()
     assert "\n" not in str(error.value)
     again = pickle.loads(pickle.dumps(error.value))
@@ -327,7 +410,10 @@ def test_an_error_is_one_line(lazy: bool) -> None:
         ("recall_at_k", "metric('recall@10', truth) computes it"),
         ("max_f2", "metric('max_f2', truth) computes it"),
         ("f_beta", "metric('f1@10', truth) computes it"),
-        ("curve", "it has metric, average_precision, precision_at_k, roc_auc, ndcg; frames have all functions"),
+        (
+            "curve",
+            "it has metric, average_precision, precision_at_k, roc_auc, ndcg; frames have all functions",
+        ),
     ],
 )
 def test_other_names_are_answered_with_metric(name: str, hint: str) -> None:
@@ -353,25 +439,45 @@ EVERY = [*METRICS, *(name for name in NAMES if name not in METRICS)]
 @pytest.mark.parametrize("context", ["select", "with_columns", "agg", "over", "rolling", "dynamic"])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_a_struct_of_all_names_of_a_lazy_frame(context: str, engine: pl.EngineType) -> None:
-    data = groups().head(150).with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+    data = (
+        groups()
+        .head(150)
+        .with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+    )
     frame, metrics = data.lazy(), pl.col("score").pr.metric(EVERY, "relevant")
     whole = fp.evaluate(data, EVERY, "relevant", "score")
     by_group = fp.evaluate(data, EVERY, "relevant", "score", by="q")
     if context == "select":
         query, expected = frame.select(metrics).unnest("metrics"), whole
     elif context == "with_columns":
-        query, expected = frame.with_columns(metrics).select("metrics").unnest("metrics").head(1), whole
+        query, expected = (
+            frame.with_columns(metrics).select("metrics").unnest("metrics").head(1),
+            whole,
+        )
     elif context == "agg":
         query, expected = frame.group_by("q").agg(metrics).unnest("metrics").sort("q"), by_group
     elif context == "over":
         query = frame.select("q", metrics.over("q")).unique("q").unnest("metrics").sort("q")
         expected = by_group
     elif context == "rolling":
-        query = frame.rolling("time", period="1000h").agg(metrics).unnest("metrics").tail(1).drop("time")
+        query = (
+            frame.rolling("time", period="1000h")
+            .agg(metrics)
+            .unnest("metrics")
+            .tail(1)
+            .drop("time")
+        )
         expected = whole
     else:
-        query = frame.group_by_dynamic("time", every="1000h").agg(metrics).unnest("metrics").drop("time")
-        expected = fp.evaluate(data, EVERY, "relevant", "score", by=pl.col("time").dt.truncate("1000h")).drop("time")
+        query = (
+            frame.group_by_dynamic("time", every="1000h")
+            .agg(metrics)
+            .unnest("metrics")
+            .drop("time")
+        )
+        expected = fp.evaluate(
+            data, EVERY, "relevant", "score", by=pl.col("time").dt.truncate("1000h")
+        ).drop("time")
     assert query.collect_schema() == expected.schema
     same(query.collect(engine=engine), expected)
 
@@ -383,8 +489,12 @@ def test_every_name_alone_in_select_and_filter_of_a_lazy_frame(engine: pl.Engine
     step = EVERY[::3]
     query = data.lazy().select(pl.col("score").pr.metric(name, "relevant") for name in step)
     same(query.collect(engine=engine), expected.select(step))
-    scored = data.lazy().filter(pl.col("score") > pl.col("score").pr.metric("threshold@max_f1", "relevant"))
-    assert scored.collect(engine=engine).equals(data.filter(pl.col("score") > expected["threshold@max_f1"].item()))
+    scored = data.lazy().filter(
+        pl.col("score") > pl.col("score").pr.metric("threshold@max_f1", "relevant")
+    )
+    assert scored.collect(engine=engine).equals(
+        data.filter(pl.col("score") > expected["threshold@max_f1"].item())
+    )
 
 
 MANY = """

@@ -75,22 +75,32 @@ def test_what_is_carried_keeps_its_type():
         {"item": 1, "score": -2, "truth": True},
         {"item": None, "score": None, "truth": False},
     ]
-    classes = fp.unpivot_classes(pa.table({"y": ["a", "b"], "a": [0.9, 0.1], "b": [0.1, 0.9]}), "y", ["a", "b"])
+    classes = fp.unpivot_classes(
+        pa.table({"y": ["a", "b"], "a": [0.9, 0.1], "b": [0.1, 0.9]}), "y", ["a", "b"]
+    )
     assert classes.column("truth").to_pylist() == [True, False, False, True]
     assert fp.confusion_matrix(pa.table({"y": ["a", "b"], "p": ["a", "a"]}), "y", "p").num_rows == 4
 
 
 def test_judgments_and_totals():
-    run = pa.table({"q": pa.array(["a", "a"], pa.string()), "d": pa.array([1, 2], pa.int8()), "s": [2.0, 1.0]})
+    run = pa.table(
+        {"q": pa.array(["a", "a"], pa.string()), "d": pa.array([1, 2], pa.int8()), "s": [2.0, 1.0]}
+    )
     judged = pa.table(
-        {"q": pa.array(["a"], pa.string()), "d": pa.array([3], pa.int8()), "y": pa.array([1], pa.int16())}
+        {
+            "q": pa.array(["a"], pa.string()),
+            "d": pa.array([3], pa.int8()),
+            "y": pa.array([1], pa.int16()),
+        }
     )
     joined = fp.join_judgments(run, judged, on=["q", "d"])
     assert joined.column_names == ["q", "d", "s", "y"]
     assert joined.schema.types == [pa.string(), pa.int8(), pa.float64(), pa.int16()]
     assert joined.column("d").to_pylist() == [1, 2, 3]
     totals = pa.table({"query": ["a", "b", "c"], "n": [4, 2, 1]})
-    result = fp.average_precision(DATA.to_arrow(), "relevant", "score", by="query", total_positives=totals)
+    result = fp.average_precision(
+        DATA.to_arrow(), "relevant", "score", by="query", total_positives=totals
+    )
     assert result.column("query").to_pylist() == ["a", "b", "c"]
 
 
@@ -104,10 +114,15 @@ def test_a_stream_gives_what_polars_gives(function, given):
 def test_a_stream_is_read_once():
     reader = DATA.to_arrow().to_reader()
     assert fp.average_precision(reader, "relevant", "score").height == 1
-    with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows: it may have been read before"):
+    with pytest.raises(
+        ValueError,
+        match="the stream of a RecordBatchReader has no rows: it may have been read before",
+    ):
         fp.average_precision(reader, "relevant", "score")
     run = fp.PR(DATA.to_arrow().to_reader())
-    assert_same(run.average_precision("relevant", "score"), DATA.pr.average_precision("relevant", "score"))
+    assert_same(
+        run.average_precision("relevant", "score"), DATA.pr.average_precision("relevant", "score")
+    )
     assert run.curve("relevant", "score").height == 5
 
 
@@ -125,13 +140,18 @@ def test_a_stream_gives_the_columns_of_the_call_only():
 
 def test_a_stream_that_is_a_tally_is_read_whole():
     tally = fp.tally(pl.concat([DATA, DATA]), "relevant", "score", by="query")
-    with pytest.warns(fp.DataWarning, match=r"count: this frame looks like one that tally made.*give count=\"count\""):
+    with pytest.warns(
+        fp.DataWarning,
+        match=r"count: this frame looks like one that tally made.*give count=\"count\"",
+    ):
         fp.evaluate(tally.to_arrow().to_reader(), "average_precision", "relevant", "score")
 
 
 def test_wrong_names_leave_a_stream_unread():
     reader = DATA.to_arrow().to_reader()
-    with pytest.raises(ValueError, match="score: no column 'scor' in the frame; did you mean 'score'"):
+    with pytest.raises(
+        ValueError, match="score: no column 'scor' in the frame; did you mean 'score'"
+    ):
         fp.roc_auc(reader, "relevant", "scor")
     assert fp.roc_auc(reader, "relevant", "score").height == 1
 
@@ -141,7 +161,9 @@ def test_streams_beside_a_frame():
     cuts = pl.DataFrame({"query": ["a", "b"], "cut": [0.75, 0.55]})
     run, judged = DATA.select("query", "score"), DATA.select("query", "score", "relevant")
     calls = [
-        lambda of: fp.average_precision(DATA, "relevant", "score", by="query", total_positives=of(totals)),
+        lambda of: fp.average_precision(
+            DATA, "relevant", "score", by="query", total_positives=of(totals)
+        ),
         lambda of: fp.confusion(DATA, "relevant", "score", by="query", threshold=of(cuts)),
         lambda of: fp.join_judgments(of(run), of(judged), on=["query", "score"]),
     ]
@@ -151,7 +173,9 @@ def test_streams_beside_a_frame():
 
 def test_a_dictionary_of_large_texts():
     # As polars gives categories; pyarrow before 16 makes none of a list.
-    data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast({"q": pl.Categorical})
+    data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast(
+        {"q": pl.Categorical}
+    )
     frame = data.to_pandas(use_pyarrow_extension_array=True)
     result = frame.pr.evaluate("rows", "y", "s", by="q")
     # The integers of the dictionary may be shorter with pyarrow before 16.

@@ -7,7 +7,8 @@ import pytest
 
 import frame_pr as fp
 
-# Patterns, to `polars.col`: the first two mean all columns, the third those that begin with an s or a g.
+# Patterns, to `polars.col`: the first two mean all columns, the third those that begin with an s or
+# a g.
 PATTERNS = ["*", "^.*$", "^[sg].*$", ""]
 
 
@@ -17,7 +18,8 @@ def odd(request):
 
 
 def scored(**more):
-    # Ranked b, a, d, c: precisions 1/2 and 2/4, so that AP is 1/2. Backwards 1/1 and 2/3, that is 5/6.
+    # Ranked b, a, d, c: precisions 1/2 and 2/4, so that AP is 1/2. Backwards 1/1 and 2/3, that is
+    # 5/6.
     columns = {"s": [2.0, 3.0, 0.0, 1.0], "y": [1, 0, 1, 0], "g": ["u", "v", "u", "v"]}
     return pl.DataFrame(columns | more)
 
@@ -54,7 +56,8 @@ def test_parts(odd):
     for role in ("s", "y", "g"):
         names = {"s": "s", "y": "y", "g": "g", role: odd}
         parts = fp.partitioned(scored().rename({role: odd}), partitions=3, progress=False)
-        # Of the scores 0 and 2, and 1 and 3, the higher ones are of u, with the label 1, and v, with the label 0.
+        # Of the scores 0 and 2, and 1 and 3, the higher ones are of u, with the label 1, and v,
+        # with the label 0.
         by_group = parts.average_precision(names["y"], names["s"], by=names["g"])
         assert by_group["average_precision"].to_list() == [1, None]
         assert parts.average_precision(names["y"], names["s"]).item() == 0.5
@@ -65,7 +68,9 @@ def test_selectors_of_such_names():
     for frame in (data, data.lazy()):
         result = fp.average_precision(frame, "y", cs.float()).lazy().collect()
         assert result.rows() == [("*", 1.0), ("^x.*$", 0.5)]
-        assert fp.evaluate(frame, "rows", "y", "*", by=cs.starts_with("^", "x")).lazy().collect().columns == [
+        assert fp.evaluate(
+            frame, "rows", "y", "*", by=cs.starts_with("^", "x")
+        ).lazy().collect().columns == [
             "^x.*$",
             "x",
             "rows",
@@ -99,11 +104,14 @@ def test_names_that_are_no_texts():
 
 
 @pytest.mark.parametrize(
-    "roles", [{"score": 1}, {"score": "1"}, {"score": "s", "by": [1, "1"]}, {"score": "s", "by": "1"}]
+    "roles",
+    [{"score": 1}, {"score": "1"}, {"score": "s", "by": [1, "1"]}, {"score": "s", "by": "1"}],
 )
 def test_two_names_that_are_one_as_text(roles):
     frame = pd.DataFrame([[1, 2.0, 3.0, 4.0]], columns=["y", "s", 1, "1"])
-    with pytest.raises(ValueError, match="the frame has 2 columns named 1 and '1': rename them before the call"):
+    with pytest.raises(
+        ValueError, match="the frame has 2 columns named 1 and '1': rename them before the call"
+    ):
         fp.evaluate(frame, "rows", "y", **roles)
     assert fp.evaluate(frame, "rows", "y", "s")["rows"].item() == 1  # they have no part in it
     with pytest.raises(ValueError, match="the frame has 2 columns named 1 and '1'"):

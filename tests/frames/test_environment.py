@@ -46,7 +46,9 @@ before = {*sys.modules}
 frame_pr.show_versions()
 print(sorted({*sys.modules} & {"pandas", "matplotlib", "dask", "pyspark"} - before))
 """
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True
+    )
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
@@ -70,13 +72,22 @@ for call in (
     except ImportError as error:
         print(error)
 """
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True
+    )
     needs_scipy = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
     needs_matplotlib = 'plots need matplotlib: pip install "frame_pr[plot]"'
-    assert ran.stdout.splitlines() == ["| average_precision | 1.0 |", needs_scipy, needs_scipy, *[needs_matplotlib] * 2]
+    assert ran.stdout.splitlines() == [
+        "| average_precision | 1.0 |",
+        needs_scipy,
+        needs_scipy,
+        *[needs_matplotlib] * 2,
+    ]
 
 
 def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r'^pandas frames need pyarrow: pip install "frame_pr\[pandas\]"$'):
+    with pytest.raises(
+        ImportError, match=r'^pandas frames need pyarrow: pip install "frame_pr\[pandas\]"$'
+    ):
         fp.roc_auc(pd.DataFrame({"y": [1, 0], "s": [2, 1]}), "y", "s")

@@ -21,7 +21,9 @@ def test_columns_that_tell_rows_apart(name):
         pytest.skip("a list is no label")
     keys = pd.concat([values, values, values], ignore_index=True)
     n = len(keys)
-    frame = pd.DataFrame({"c": keys, "y": [i % 2 == 0 for i in range(n)], "s": [i * 7 % 5 for i in range(n)]})
+    frame = pd.DataFrame(
+        {"c": keys, "y": [i % 2 == 0 for i in range(n)], "s": [i * 7 % 5 for i in range(n)]}
+    )
     intervals = frame.pr.intervals("average_precision", "y", "s", cluster="c")
     assert intervals["units"].tolist() == [len(values.drop_duplicates()) if name != "mixed" else 3]
     assert len(frame.pr.evaluate("average_precision", "y", "s", tie_break="c")) == 1
@@ -38,7 +40,12 @@ def test_columns_that_tell_rows_apart(name):
 @pytest.mark.parametrize("chunks", [1, 2])
 @pytest.mark.parametrize(
     "values",
-    [[1, 1, 2, 2], ["b", "b", "a", None], [D(2024, 1, 1), None, None, D(2023, 1, 1)], [0.5, 0.5, None, 1.5]],
+    [
+        [1, 1, 2, 2],
+        ["b", "b", "a", None],
+        [D(2024, 1, 1), None, None, D(2023, 1, 1)],
+        [0.5, 0.5, None, 1.5],
+    ],
 )
 def test_dictionaries_of_arrow(values, chunks):
     parts = [pa.array(values).dictionary_encode()] * chunks

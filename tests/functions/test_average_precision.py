@@ -13,10 +13,11 @@ KNOWN = [
     (TEN, "average_precision", Fraction(47, 60)),
     # These never rise, so the envelope is the curve.
     (TEN, "interpolated_average_precision", Fraction(47, 60)),
-    # Recall .4 is reached at precision 1: levels 0 to .4 give 1 each; .5, .6: 3/4; .7, .8: 4/6; .9, 1: 1/2.
-    # Sum 5 + 3/2 + 4/3 + 1 = 53/6, over 11.
+    # Recall .4 is reached at precision 1: levels 0 to .4 give 1 each; .5, .6: 3/4; .7, .8: 4/6; .9,
+    # 1: 1/2. Sum 5 + 3/2 + 4/3 + 1 = 53/6, over 11.
     (TEN, "interpolated_average_precision_11", Fraction(53, 66)),
-    # 41 levels up to .40 at 1, 20 up to .60 at 3/4, 20 up to .80 at 4/6, 20 up to 1 at 1/2: 41 + 15 + 40/3 + 10.
+    # 41 levels up to .40 at 1, 20 up to .60 at 3/4, 20 up to .80 at 4/6, 20 up to 1 at 1/2: 41 + 15
+    # + 40/3 + 10.
     (TEN, "interpolated_average_precision_101", Fraction(238, 303)),
     # (1 + 1) / min(3, 5)
     (TEN, "average_precision@3", Fraction(2, 3)),
@@ -43,15 +44,28 @@ KNOWN = [
     # (1 + 1) / min(3, 4)
     (TWELVE, "average_precision@3", Fraction(2, 3)),
     # One block of a hundred rows: one step, to recall 1, at precision 25/100.
-    (pl.DataFrame({"relevant": [1] * 25 + [0] * 75, "score": [7] * 100}), "average_precision", Fraction(1, 4)),
+    (
+        pl.DataFrame({"relevant": [1] * 25 + [0] * 75, "score": [7] * 100}),
+        "average_precision",
+        Fraction(1, 4),
+    ),
     # By score: 1, 0, 1, 0, so (1/1 + 2/3) / 2.
-    (pl.DataFrame({"relevant": [0, 0, 1, 1], "score": [0.1, 0.4, 0.35, 0.8]}), "average_precision", Fraction(5, 6)),
+    (
+        pl.DataFrame({"relevant": [0, 0, 1, 1], "score": [0.1, 0.4, 0.35, 0.8]}),
+        "average_precision",
+        Fraction(5, 6),
+    ),
     # A tied pair and a tied triple with one hit: the block is taken whole.
     (pl.DataFrame({"relevant": [1, 0], "score": [1, 1]}), "average_precision", Fraction(1, 2)),
-    (pl.DataFrame({"relevant": [0, 1, 0], "score": [1, 1, 1]}), "average_precision", Fraction(1, 3)),
+    (
+        pl.DataFrame({"relevant": [0, 1, 0], "score": [1, 1, 1]}),
+        "average_precision",
+        Fraction(1, 3),
+    ),
     # (1 * 1/1 + 2 * 3/4) / 3
     (CUT_BLOCK, "average_precision", Fraction(5, 6)),
-    # The second rank takes a third of the block: 2/3 of a hit, and ends at tp = 5/3, k = 2: (1 + 2/3 * 5/6) / 2.
+    # The second rank takes a third of the block: 2/3 of a hit, and ends at tp = 5/3, k = 2: (1 +
+    # 2/3 * 5/6) / 2.
     (CUT_BLOCK, "average_precision@2", Fraction(7, 9)),
     (CUT_BLOCK, "average_precision@2/positives", Fraction(14, 27)),
     # (1 + 5/9) / (5/3)
@@ -69,7 +83,9 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN])
+@pytest.mark.parametrize(
+    ("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN]
+)
 def test_known_answer(data, name, value):
     result = fp.evaluate(data, name, "relevant", "score")
     assert result.columns == [name]
@@ -87,16 +103,19 @@ def test_no_positives_is_null_or_what_undefined_says():
         ("average_precision_at_k", {"k": 2, "divisor": "hits"}),
     ]:
         assert call(data, function, by="q", **given).rows() == [("a", 1.0), ("b", None)]
-        assert call(data, function, by="q", undefined=0.0, **given).rows() == [("a", 1.0), ("b", 0.0)]
+        assert call(data, function, by="q", undefined=0.0, **given).rows() == [
+            ("a", 1.0),
+            ("b", 0.0),
+        ]
         assert call(data, function, by="q", undefined=1, **given).rows() == [("a", 1.0), ("b", 1.0)]
 
 
 @pytest.mark.parametrize("points", [11, 101])
 @pytest.mark.parametrize("positives", [3, 7, 10, 20, 30, 50, 70, 100])
 def test_recall_levels_are_compared_as_whole_numbers(points, positives):
-    # All hits, each followed by a miss: precision after i hits is i / (2 i - 1), which falls with every hit. So the
-    # level of recall l is worth the precision at the first hit i with i / P >= l, and a float that lies a little above
-    # 3/10 would cost one hit.
+    # All hits, each followed by a miss: precision after i hits is i / (2 i - 1), which falls with
+    # every hit. So the level of recall l is worth the precision at the first hit i with i / P >= l,
+    # and a float that lies a little above 3/10 would cost one hit.
     data = ranked(*[1, 0] * positives)
     steps = points - 1
     total = Fraction(0)

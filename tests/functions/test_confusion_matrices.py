@@ -40,7 +40,9 @@ def test_weights():
     table = IMAGES.pr.confusion_matrix("shown", "predicted", weight="n")
     assert squares(table, "rows") == [[[2, 0, 0], [2, 1, 0], [0, 3, 0]]]
     assert table.schema["rows"] == pl.Int64
-    floats = IMAGES.with_columns(n=pl.col("n") / 2).pr.confusion_matrix("shown", "predicted", weight="n")
+    floats = IMAGES.with_columns(n=pl.col("n") / 2).pr.confusion_matrix(
+        "shown", "predicted", weight="n"
+    )
     assert squares(floats, "rows") == [[[1, 0, 0], [1, 0.5, 0], [0, 1.5, 0]]]
 
 
@@ -57,13 +59,18 @@ def test_the_order_of_classes():
     given = IMAGES.pr.confusion_matrix("shown", "predicted", classes=["owl", "bat", "dog", "cat"])
     assert given["truth"].unique(maintain_order=True).to_list() == ["owl", "bat", "dog", "cat"]
     enum = pl.Enum(["dog", "owl", "cat"])
-    declared = IMAGES.with_columns(pl.col("shown").cast(enum)).pr.confusion_matrix("shown", "predicted")
+    declared = IMAGES.with_columns(pl.col("shown").cast(enum)).pr.confusion_matrix(
+        "shown", "predicted"
+    )
     assert declared["prediction"].to_list() == ["dog", "owl", "cat"] * 3
     assert declared.schema["truth"] == declared.schema["prediction"] == enum
     pd = pytest.importorskip("pandas")
     data = IMAGES.to_pandas()
     data["shown"] = pd.Categorical(data["shown"], categories=["owl", "dog", "cat", "bat"])
-    assert data.pr.confusion_matrix("shown", "predicted")["prediction"].to_list() == ["owl", "dog", "cat", "bat"] * 4
+    assert (
+        data.pr.confusion_matrix("shown", "predicted")["prediction"].to_list()
+        == ["owl", "dog", "cat", "bat"] * 4
+    )
     # A text is a label, also if it reads like a missing one.
     texts = pl.DataFrame({"shown": ["None", "nan"], "predicted": ["nan", "nan"]})
     found = texts.pr.confusion_matrix("shown", "predicted", classes=["nan", "None"])
@@ -80,7 +87,9 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
             assert_same(lazy.collect(engine=engine), eager)
 
 
-@pytest.mark.parametrize("types", [(pl.Int8, pl.Int64), (pl.Float64, pl.Int64), (pl.Boolean, pl.Boolean)])
+@pytest.mark.parametrize(
+    "types", [(pl.Int8, pl.Int64), (pl.Float64, pl.Int64), (pl.Boolean, pl.Boolean)]
+)
 def test_labels_that_are_numbers(types):
     data = pl.DataFrame({"y": [0, 1, 1], "p": [0, 0, 1]}).cast(dict(zip("yp", types, strict=True)))
     assert data.pr.confusion_matrix("y", "p")["rows"].to_list() == [1, 0, 1, 1]
@@ -88,7 +97,9 @@ def test_labels_that_are_numbers(types):
 
 def test_rows_without_a_truth():
     data = pl.DataFrame({"y": ["a", None, "b"], "p": ["a", "b", "b"], "q": [1, 2, 1]})
-    with pytest.raises(ValueError, match="truth column 'y' has 1 missing of 3 values: unjudged='drop' leaves these"):
+    with pytest.raises(
+        ValueError, match="truth column 'y' has 1 missing of 3 values: unjudged='drop' leaves these"
+    ):
         data.pr.confusion_matrix("y", "p")
     table = data.pr.confusion_matrix("y", "p", unjudged="drop", by="q")
     assert table.rows()[:4] == [
@@ -100,7 +111,9 @@ def test_rows_without_a_truth():
     assert table.filter(q=2)["rows"].to_list() == [0] * 4
 
 
-WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT", "DOG", "CAT", "CAT"]})
+WORDS = pl.DataFrame(
+    {"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT", "DOG", "CAT", "CAT"]}
+)
 
 
 @pytest.mark.parametrize(
@@ -109,10 +122,16 @@ WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT
         WORDS,
         WORDS.with_columns(prediction=pl.col("truth") + " "),
         WORDS.with_columns(truth=pl.Series([1, 2, 3, 1]), prediction=pl.Series([10, 20, 30, 10])),
-        WORDS.with_columns(truth=pl.Series([0, 1, 0, 1]), prediction=pl.Series([0.2, 0.7, 0.4, 0.9])),
-        WORDS.with_columns(truth=pl.Series([0.8, 0.3, 0.6, 0.1]), prediction=pl.Series([0.25, 0.7, 0.45, 0.9])),
+        WORDS.with_columns(
+            truth=pl.Series([0, 1, 0, 1]), prediction=pl.Series([0.2, 0.7, 0.4, 0.9])
+        ),
+        WORDS.with_columns(
+            truth=pl.Series([0.8, 0.3, 0.6, 0.1]), prediction=pl.Series([0.25, 0.7, 0.45, 0.9])
+        ),
     ],
 )
 def test_labels_that_have_none_in_common(frame):
-    with pytest.warns(fp.DataWarning, match="column 'prediction' and truth column 'truth' have no label in common"):
+    with pytest.warns(
+        fp.DataWarning, match="column 'prediction' and truth column 'truth' have no label in common"
+    ):
         fp.confusion_matrix(frame, "truth", "prediction")

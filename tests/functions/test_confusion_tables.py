@@ -42,9 +42,15 @@ def test_shares_of_the_rows():
     ]
     alone = RUN.pr.confusion(**CALL, k="2.5%", rates="all")
     assert "share" not in alone.columns
-    assert_same(alone.select("tp", "precision"), RUN.pr.confusion(**CALL, k=1, rates="all").select("tp", "precision"))
+    assert_same(
+        alone.select("tp", "precision"),
+        RUN.pr.confusion(**CALL, k=1, rates="all").select("tp", "precision"),
+    )
     means = RUN.pr.confusion(**CALL, k=["25%", "70%"], mean_over="q", rates="all")
-    assert means.select("share", "groups", "mean_tp").rows() == [(0.25, 3, near(1 / 3)), (0.7, 3, near(1.0))]
+    assert means.select("share", "groups", "mean_tp").rows() == [
+        (0.25, 3, near(1 / 3)),
+        (0.7, 3, near(1.0)),
+    ]
 
 
 def test_each_row_is_that_of_its_threshold_alone():
@@ -65,19 +71,34 @@ def test_thresholds_without_groups_and_of_whole_numbers():
     assert table.schema["threshold"] == pl.Int64
     assert table.schema["k"] == pl.Int64
     assert table["threshold"].to_list() == [5, 2]
-    assert data.pr.confusion("y", "s", threshold=[5, 2.5], rates="all").schema["threshold"] == pl.Float64
+    assert (
+        data.pr.confusion("y", "s", threshold=[5, 2.5], rates="all").schema["threshold"]
+        == pl.Float64
+    )
 
 
 def test_several_ranks():
     table = RUN.pr.confusion(**CALL, k=[1, 3], rates="all")
     assert "threshold" not in table.columns
     assert table.select("q", "k", "tp").rows() == [
-        *[("ink", 1, 0.0), ("ink", 3, 1.0), ("pen", 1, 0.0), ("pen", 3, 0.0), ("tea", 1, 1.0), ("tea", 3, 2.0)]
+        *[
+            ("ink", 1, 0.0),
+            ("ink", 3, 1.0),
+            ("pen", 1, 0.0),
+            ("pen", 3, 0.0),
+            ("tea", 1, 1.0),
+            ("tea", 3, 2.0),
+        ]
     ]
 
 
 def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
-    for cut in ({"threshold": [0.5, 0.2]}, {"k": [1, 2]}, {"threshold": CUTS}, {"threshold": CUTS.lazy()}):
+    for cut in (
+        {"threshold": [0.5, 0.2]},
+        {"k": [1, 2]},
+        {"threshold": CUTS},
+        {"threshold": CUTS.lazy()},
+    ):
         lazy = RUN.lazy().pr.confusion(**CALL, **cut, rates="all")
         assert isinstance(lazy, pl.LazyFrame)
         eager = RUN.pr.confusion(**CALL, **cut, rates="all")
@@ -86,7 +107,9 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
 
 
 def test_means_over_groups():
-    table = RUN.pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"], rates="all")
+    table = RUN.pr.confusion(
+        **CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"], rates="all"
+    )
     # ink 1 of 2, tea 2 of 3, and pen predicts nothing.
     row = table.row(0, named=True)
     assert row["groups"] == 3
@@ -110,27 +133,37 @@ def test_means_over_groups_at_several_cuts():
 
 
 def test_macro_figures_of_predicted_classes():
-    images = pl.DataFrame({"y": ["cat", "dog", "cat", "owl", "dog"], "p": ["cat", "cat", "cat", "dog", "dog"]})
+    images = pl.DataFrame(
+        {"y": ["cat", "dog", "cat", "owl", "dog"], "p": ["cat", "cat", "cat", "dog", "dog"]}
+    )
     long = images.pr.unpivot_classes("y", prediction="p", classes=["cat", "dog", "owl"])
     call = {"by": "class", "mean_over": "class", "statistics": ["mean", "weighted"]}
-    found = long.pr.confusion("truth", prediction="prediction", **call, rates="all").row(0, named=True)
-    # F1 of 4/5, 1/2 and 0, of 2, 2 and 1 shown; precision of 2/3 and 1/2, an owl is never predicted.
+    found = long.pr.confusion("truth", prediction="prediction", **call, rates="all").row(
+        0, named=True
+    )
+    # F1 of 4/5, 1/2 and 0, of 2, 2 and 1 shown; precision of 2/3 and 1/2, an owl is never
+    # predicted.
     assert found["mean_f1"] == near(F(13, 30))
     assert found["weighted_f1"] == near(F(13, 25))
     assert found["mean_precision"] == near(F(7, 12))
     assert found["weighted_precision"] == near(F(7, 12))
-    filled = long.pr.confusion("truth", prediction="prediction", undefined=0.0, **call, rates="all").row(0, named=True)
+    filled = long.pr.confusion(
+        "truth", prediction="prediction", undefined=0.0, **call, rates="all"
+    ).row(0, named=True)
     assert filled["mean_precision"] == near(F(7, 18))
     assert filled["weighted_precision"] == near(F(7, 15))
 
 
-# a threshold for each group -------------------------------------------------------------------------------------------
+# a threshold for each group
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by_column", [False, True])
 def test_a_threshold_for_each_group(by_column):
     data = RUN.join(CUTS, on="q", how="left", maintain_order="left") if by_column else RUN
-    table = data.pr.confusion(**CALL, threshold="cut" if by_column else CUTS, rates="all").fill_nan(None)
+    table = data.pr.confusion(**CALL, threshold="cut" if by_column else CUTS, rates="all").fill_nan(
+        None
+    )
     assert table.columns[:3] == ["q", "threshold", "tp"]
     # ink .4: .9, .8, .4 with one hit of 2; tea .6: .7, .6 with two hits of 3; of pen nobody knows.
     known = [
@@ -138,14 +171,22 @@ def test_a_threshold_for_each_group(by_column):
         ("pen", None, None, None, None, None, None, 0),
         ("tea", 0.6, 2, 2, 1, near(F(2, 3)), near(F(4, 5)), near(F(3, 4))),
     ]
-    assert table.select("q", "threshold", "k", "tp", "precision", "recall", "f1", "prevalence").rows() == known
+    assert (
+        table.select("q", "threshold", "k", "tp", "precision", "recall", "f1", "prevalence").rows()
+        == known
+    )
 
 
 def test_means_over_groups_that_have_thresholds_of_their_own():
     call = {"threshold": CUTS, "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
     found = RUN.pr.confusion(**CALL, **call, rates="all").row(0, named=True)
     # As in the table above: of pen, whose threshold is null, nothing is counted.
-    assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [3, 2, 1, 1]
+    assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [
+        3,
+        2,
+        1,
+        1,
+    ]
     assert found["mean_k"] == near(F(5, 2))
     assert found["mean_precision"] == near(F(2, 3))
     assert found["weighted_precision"] == near((F(1, 3) * 2 + 1 * 3) / 5)
@@ -165,9 +206,9 @@ def test_what_evaluate_returned_goes_in_as_it_is():
     assert dict(table.select("q", "threshold").rows()) == dict(cuts.rows())
     assert table.height == 6
     whole = data.pr.confusion("y", "s", by="q", threshold=cuts, rates="all")
-    assert table.group_by("q").agg(pl.col("k").sum()).drop_nulls().filter(pl.col("q") != "pen").sort("q").rows() == (
-        whole.select("q", "k").filter(pl.col("q") != "pen").rows()
-    )
+    assert table.group_by("q").agg(pl.col("k").sum()).drop_nulls().filter(
+        pl.col("q") != "pen"
+    ).sort("q").rows() == (whole.select("q", "k").filter(pl.col("q") != "pen").rows())
 
 
 def test_one_threshold_for_all_groups():
@@ -178,14 +219,23 @@ def test_one_threshold_for_all_groups():
 
 
 def test_systems_and_policies():
-    data = RUN.with_columns(t=1 - pl.col("s"), w=pl.lit(0.5), u=pl.when(pl.col("s") > 0.2).then("s"))
+    data = RUN.with_columns(
+        t=1 - pl.col("s"), w=pl.lit(0.5), u=pl.when(pl.col("s") > 0.2).then("s")
+    )
     cuts = pl.DataFrame({"system": ["s", "t"], "cut": [0.5, 0.7]})
     table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts, weight="w", rates="all")
     for system, cut in cuts.rows():
         alone = data.pr.confusion("y", system, by="q", threshold=cut, weight="w", rates="all")
-        assert_same(table.filter(system=system).drop("system", "threshold"), alone.drop("threshold"))
+        assert_same(
+            table.filter(system=system).drop("system", "threshold"), alone.drop("threshold")
+        )
     unknown = data.pr.confusion("y", "s", by="q", threshold=CUTS, weight="w", rates="all")
-    assert unknown.filter(q="pen").select("threshold", "k", "tp", "f1").row(0) == (None, None, None, None)
+    assert unknown.filter(q="pen").select("threshold", "k", "tp", "f1").row(0) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert unknown.select("q", "k").rows() == [("ink", 1.5), ("pen", None), ("tea", 1.0)]
     found = data.pr.confusion(
         "y", "u", by="q", threshold=cuts.head(1).select("cut"), unscored="unretrieved", rates="all"
@@ -199,7 +249,9 @@ def test_systems_and_policies():
 def test_extreme_thresholds(cut, dtype):
     data = pl.DataFrame({"y": [1, 0, 1], "s": pl.Series([-1, 0, 2]).cast(dtype)})
     for ascending in (False, True):
-        found = data.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending, rates="all")
+        found = data.pr.confusion(
+            "y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending, rates="all"
+        )
         alone = data.pr.confusion("y", "s", threshold=cut, ascending=ascending, rates="all")
         assert_same(found.drop("threshold"), alone.drop("threshold"))
 
@@ -212,13 +264,20 @@ def test_decimal_thresholds():
 
 def test_a_metric_names_the_threshold_of_each_group():
     found = RUN.pr.confusion(**CALL, threshold="threshold@recall=0.5")
-    assert_same(found, RUN.pr.confusion(**CALL, threshold=RUN.pr.evaluate("threshold@recall=0.5", **CALL)))
+    assert_same(
+        found, RUN.pr.confusion(**CALL, threshold=RUN.pr.evaluate("threshold@recall=0.5", **CALL))
+    )
     lazy = RUN.lazy().pr.confusion(**CALL, threshold="threshold@recall=0.5")
     assert_same(lazy.collect(), found)
     # A column of that name is a column.
     own = RUN.with_columns(pl.lit(0.5).alias("threshold@recall=0.5"))
-    assert_same(own.pr.confusion(**CALL, threshold="threshold@recall=0.5"), RUN.pr.confusion(**CALL, threshold=0.5))
-    systems = RUN.with_columns(t="s").pr.confusion("y", ["s", "t"], by="q", threshold="threshold@recall=0.5")
+    assert_same(
+        own.pr.confusion(**CALL, threshold="threshold@recall=0.5"),
+        RUN.pr.confusion(**CALL, threshold=0.5),
+    )
+    systems = RUN.with_columns(t="s").pr.confusion(
+        "y", ["s", "t"], by="q", threshold="threshold@recall=0.5"
+    )
     assert_same(systems.filter(system="t").drop("system"), found)
 
 

@@ -16,8 +16,14 @@ F = Fraction
 
 KNOWN = [
     # Hits at ranks 1, 2, 4, 6, 10 of 10.
-    *[(TEN, f"precision@{k}", F(hits, k)) for k, hits in enumerate([1, 2, 2, 3, 3, 4, 4, 4, 4, 5], start=1)],
-    *[(TEN, f"recall@{k}", F(hits, 5)) for k, hits in enumerate([1, 2, 2, 3, 3, 4, 4, 4, 4, 5], start=1)],
+    *[
+        (TEN, f"precision@{k}", F(hits, k))
+        for k, hits in enumerate([1, 2, 2, 3, 3, 4, 4, 4, 4, 5], start=1)
+    ],
+    *[
+        (TEN, f"recall@{k}", F(hits, 5))
+        for k, hits in enumerate([1, 2, 2, 3, 3, 4, 4, 4, 4, 5], start=1)
+    ],
     # 3 hits among the first P = 5
     (TEN, "r_precision", F(3, 5)),
     # Beyond the last row there are only misses: 5 hits in 20.
@@ -39,17 +45,26 @@ KNOWN = [
     (SIX, "precision@recall=0", F(0)),
     (SIX, "interpolated_precision@recall=0", F(3, 5)),
     (SIX, "recall@recall=0.5", F(2, 3)),
-    # A and B predict two of the four positives with four rows at .5: 2/4, 2/4, and F1 of two halves.
-    *[(data, f"{name}@threshold=0.5", F(1, 2)) for data in (A, B) for name in ("precision", "recall", "f1")],
+    # A and B predict two of the four positives with four rows at .5: 2/4, 2/4, and F1 of two
+    # halves.
+    *[
+        (data, f"{name}@threshold=0.5", F(1, 2))
+        for data in (A, B)
+        for name in ("precision", "recall", "f1")
+    ],
     # 2 tp / (P + k) of A by rank: 2/5, 4/6, 4/7, 4/8, 6/9, 8/10, 8/11, 8/12.
     (A, "max_f1", F(4, 5)),
     (A, "threshold@max_f1", 0.39),
     # 1.25 tp / (.25 * 4 + k): at rank 2 it is 2.5/3, at rank 6 it is 5/7.
     (A, "max_f0.5", F(5, 6)),
     (A, "threshold@max_f0.5", 0.85),
-    # F1 is 2/3 at rank 2 and at rank 4 of 1, 1, 0, 0 ... with P = 4, k = 2: 4/6; k = 8, tp = 4: 8/12. The higher
-    # threshold wins.
-    (pl.DataFrame({"relevant": [1, 1, 0, 0, 0, 0, 1, 1], "score": range(8, 0, -1)}), "threshold@max_f1", 7),
+    # F1 is 2/3 at rank 2 and at rank 4 of 1, 1, 0, 0 ... with P = 4, k = 2: 4/6; k = 8, tp = 4:
+    # 8/12. The higher threshold wins.
+    (
+        pl.DataFrame({"relevant": [1, 1, 0, 0, 0, 0, 1, 1], "score": range(8, 0, -1)}),
+        "threshold@max_f1",
+        7,
+    ),
     # f2 at k = 2 of A: 5 * 2 / (4 * 4 + 2)
     (A, "f2@2", F(5, 9)),
     # A third of the block of two hits in three: 1 + 2/3 hits among 2 rows, of 3 positives.
@@ -72,7 +87,9 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN])
+@pytest.mark.parametrize(
+    ("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN]
+)
 def test_known_answer(data, name, value):
     assert fp.evaluate(data, name, "relevant", "score").item() == near(value)
 
@@ -85,11 +102,19 @@ def test_known_answer(data, name, value):
         ("f_beta", {"threshold": [0.5, -1]}, ["f1@threshold=0.5", "f1@threshold=-1"]),
         ("f_beta", {"k": (3,), "beta": 2.0}, ["f2@3"]),
         ("f_beta", {"threshold": math.inf}, ["f1@threshold=inf"]),
-        ("f_beta", {"threshold": [1e20, 2.0**53 - 1]}, ["f1@threshold=1e+20", "f1@threshold=9007199254740991"]),
+        (
+            "f_beta",
+            {"threshold": [1e20, 2.0**53 - 1]},
+            ["f1@threshold=1e+20", "f1@threshold=9007199254740991"],
+        ),
         ("f_beta", {"threshold": 2.0**53}, ["f1@threshold=9007199254740992.0"]),
         ("confusion", {"k": 2}, ["k", *CONFUSION_COLUMNS]),
         ("confusion", {"threshold": 2}, ["threshold", *CONFUSION_COLUMNS]),
-        ("confusion", {"threshold": 2, "rates": ["mcc", "f2", "tp"]}, ["threshold", *CONFUSION_COLUMNS, "mcc", "f2"]),
+        (
+            "confusion",
+            {"threshold": 2, "rates": ["mcc", "f2", "tp"]},
+            ["threshold", *CONFUSION_COLUMNS, "mcc", "f2"],
+        ),
     ],
 )
 def test_the_methods_name_their_columns(function, given, columns):
@@ -107,12 +132,18 @@ def test_confusion_of_predicted_classes(retrieved, right, positives, rows):
     pairs = [(truth, predicted) for truth, predicted, n in counts for _ in range(n)]
     data = pl.DataFrame(pairs, schema=["relevant", "predicted"], orient="row")
     expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in CONFUSION}
-    assert (expected["precision"], expected["recall"]) == (near(F(right, retrieved)), near(F(right, positives)))
+    assert (expected["precision"], expected["recall"]) == (
+        near(F(right, retrieved)),
+        near(F(right, positives)),
+    )
 
     result = data.pr.confusion("relevant", prediction="predicted", rates="all")
     assert result.row(0, named=True) == expected
     booleans = data.cast(pl.Boolean)
-    assert booleans.pr.confusion("relevant", prediction="predicted", rates="all").row(0, named=True) == expected
+    assert (
+        booleans.pr.confusion("relevant", prediction="predicted", rates="all").row(0, named=True)
+        == expected
+    )
     labels = data.select(pl.all().replace_strict({1: "spam", 0: "ham"}))
     result = labels.pr.confusion("relevant", prediction="predicted", positive="spam", rates="all")
     assert result.row(0, named=True) == expected
@@ -120,17 +151,20 @@ def test_confusion_of_predicted_classes(retrieved, right, positives, rows):
 
 def test_confusion_counts_are_whole_numbers_where_no_block_is_cut():
     counts = ["k", "tp", "fp", "fn", "tn"]
-    at_threshold = CUT_BLOCK.pr.confusion("relevant", "score", threshold=1, rates="all").select(counts)
+    at_threshold = CUT_BLOCK.pr.confusion("relevant", "score", threshold=1, rates="all").select(
+        counts
+    )
     assert at_threshold.rows() == [(4, 3, 1, 0, 1)]
     assert set(at_threshold.dtypes) == {pl.Int64}
     # A third of a block of two hits and a miss: 2/3 tp and 1/3 fp.
-    assert CUT_BLOCK.pr.confusion("relevant", "score", k=2, rates="all").select(counts).row(0) == tuple(
-        map(near, [2, F(5, 3), F(1, 3), F(4, 3), F(5, 3)])
-    )
+    assert CUT_BLOCK.pr.confusion("relevant", "score", k=2, rates="all").select(counts).row(
+        0
+    ) == tuple(map(near, [2, F(5, 3), F(1, 3), F(4, 3), F(5, 3)]))
 
 
 def test_a_rank_beyond_the_group_is_filled_up_with_misses():
-    # 3 rows, 1 positive, k = 5: two misses are made up, predicted and wrong, so that precision divides by 5.
+    # 3 rows, 1 positive, k = 5: two misses are made up, predicted and wrong, so that precision
+    # divides by 5.
     data = pl.DataFrame({"relevant": [0, 1, 0], "score": [3, 2, 1]})
     result = data.pr.confusion("relevant", "score", k=5, rates="all").row(0, named=True)
     assert [result[name] for name in ("k", "tp", "fp", "fn", "tn")] == [5, 1, 4, 0, 0]
@@ -150,7 +184,9 @@ def test_zero_denominators_are_null_and_undefined_fills_them(truth, undefined):
     data = pl.DataFrame({"relevant": truth, "score": [2.0, 1.0]})
     result = data.pr.confusion("relevant", "score", threshold=1.5, rates="all").row(0, named=True)
     assert {name for name, value in result.items() if value is None} == undefined
-    filled = data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5, rates="all").row(0, named=True)
+    filled = data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5, rates="all").row(
+        0, named=True
+    )
     assert {name for name in result if filled[name] != result[name]} == undefined
     assert {filled[name] for name in undefined} == {0.5}
 
@@ -172,20 +208,34 @@ def test_a_threshold_has_the_dtype_of_the_score():
 
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Decimal(10, 3)])
 def test_a_threshold_that_is_a_score_reaches_it(dtype):
-    # As Float32, .1 is a little more than the Float64 and .7 a little less: the threshold is read in the dtype of the
-    # score, as polars and numpy read `score >= 0.7`.
+    # As Float32, .1 is a little more than the Float64 and .7 a little less: the threshold is read
+    # in the dtype of the score, as polars and numpy read `score >= 0.7`.
     scores = [0.1, 0.2, 0.3, 0.7, 0.9]
     data = pl.DataFrame({"relevant": [1] * 5, "score": scores}).cast({"score": dtype})
     for threshold, k in zip(scores, [5, 4, 3, 2, 1], strict=True):
-        assert data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item() == k
-        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
+        assert (
+            data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item()
+            == k
+        )
+        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(
+            0
+        ) == (k, 0)
 
 
-@pytest.mark.parametrize(("dtype", "digits", "smallest"), [(pl.Float32, 24, 2**-149), (pl.Float64, 53, 5e-324)])
+@pytest.mark.parametrize(
+    ("dtype", "digits", "smallest"), [(pl.Float32, 24, 2**-149), (pl.Float64, 53, 5e-324)]
+)
 def test_a_threshold_between_neighbours(dtype, digits, smallest):
     # No float of the type lies between these: a threshold reaches the upper one, and not the lower.
-    for lower, upper in [(1 - 2**-digits, 1.0), (-1, 2**-digits - 1), (-smallest, 0.0), (0, smallest)]:
-        data = pl.DataFrame({"relevant": [1, 0], "score": [upper, lower]}, schema_overrides={"score": dtype})
+    for lower, upper in [
+        (1 - 2**-digits, 1.0),
+        (-1, 2**-digits - 1),
+        (-smallest, 0.0),
+        (0, smallest),
+    ]:
+        data = pl.DataFrame(
+            {"relevant": [1, 0], "score": [upper, lower]}, schema_overrides={"score": dtype}
+        )
         for names in (
             [f"k@threshold={upper}"],
             [f"k@threshold={upper}", "tied_rows"],
@@ -197,12 +247,18 @@ def test_whole_thresholds_of_large_whole_scores_are_exact():
     # As floats these three are the same number.
     data = pl.DataFrame({"relevant": [1, 0, 1], "score": [2**60 - 1, 2**60, 2**60 + 1]})
     for threshold, k in [(2**60 - 1, 3), (2**60, 2), (2**60 + 1, 1)]:
-        assert data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item() == k
-        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
+        assert (
+            data.pr.confusion("relevant", "score", threshold=threshold, rates="all")["k"].item()
+            == k
+        )
+        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(
+            0
+        ) == (k, 0)
 
 
 def test_lift_of_a_group_that_a_rank_exceeds():
-    # 2 positives among 5 rows. At k = 10 precision is 2/10 (misses fill the group up), and prevalence stays 2/5: 1/2.
+    # 2 positives among 5 rows. At k = 10 precision is 2/10 (misses fill the group up), and
+    # prevalence stays 2/5: 1/2.
     data = pl.DataFrame({"relevant": [1, 0, 1, 0, 0], "score": [5, 4, 3, 2, 1]})
     names = ["lift@10", "lift@2", "lift@40%", "lift@threshold=3", "lift@recall=1", "lift@fpr=0"]
     # (1/2) / (2/5) = 5/4 twice, (2/3) / (2/5) = 5/3 twice, and 1 / (2/5) = 5/2.

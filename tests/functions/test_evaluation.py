@@ -33,24 +33,41 @@ def test_figures_at_a_threshold_with_and_without_a_ranking():
     # Alone they need one aggregation; beside a metric that ranks they come from its blocks.
     data = groups()
     names = [name for name in NAMES if "@threshold=" in name]
-    alone = data.pr.evaluate([*names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
-    ranked = data.pr.evaluate(["tied_rows", *names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
+    alone = data.pr.evaluate(
+        [*names, "rows", "positives", "prevalence"], "relevant", "score", by="q"
+    )
+    ranked = data.pr.evaluate(
+        ["tied_rows", *names, "rows", "positives", "prevalence"], "relevant", "score", by="q"
+    )
     assert_same(ranked.drop("tied_rows"), alone)
 
 
-# names --------------------------------------------------------------------------------------------------------------
+# names
+# --------------------------------------------------------------------------------------------------------------
 
 
-# mean_over ----------------------------------------------------------------------------------------------------------
+# mean_over
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_mean_average_precision_per_model():
     result = RUNS.pr.evaluate(
-        ["average_precision", "positives"], "relevant", "score", by=["model", "query"], mean_over="query"
+        ["average_precision", "positives"],
+        "relevant",
+        "score",
+        by=["model", "query"],
+        mean_over="query",
     )
-    columns = ["model", "groups", "mean_average_precision", "mean_positives", "undefined_average_precision"]
+    columns = [
+        "model",
+        "groups",
+        "mean_average_precision",
+        "mean_positives",
+        "undefined_average_precision",
+    ]
     assert result.columns == columns
-    # a: (5/6 + 1/2) / 2 over two of its three queries, b: 1/2 over one of two. Positives: (2 + 1 + 0) / 3, (1 + 0) / 2.
+    # a: (5/6 + 1/2) / 2 over two of its three queries, b: 1/2 over one of two. Positives: (2 + 1 +
+    # 0) / 3, (1 + 0) / 2.
     assert result.rows() == [("a", 3, near(2 / 3), 1.0, 1), ("b", 2, 0.5, 0.5, 1)]
 
 
@@ -63,16 +80,24 @@ def test_mean_with_undefined_filled():
         mean_over=["query"],
         undefined=0.0,
     )
-    # The fill takes part in the mean: a (5/6 + 1/2 + 0) / 3, b (1/2 + 0) / 2; there is nothing left to count. Counts
-    # are not filled: recall 1 takes 3 and 2 rows in a, 2 in b.
-    columns = ["model", "groups", "mean_average_precision", "mean_k@recall=1", "undefined_k@recall=1"]
+    # The fill takes part in the mean: a (5/6 + 1/2 + 0) / 3, b (1/2 + 0) / 2; there is nothing left
+    # to count. Counts are not filled: recall 1 takes 3 and 2 rows in a, 2 in b.
+    columns = [
+        "model",
+        "groups",
+        "mean_average_precision",
+        "mean_k@recall=1",
+        "undefined_k@recall=1",
+    ]
     assert result.columns == columns
     assert result.rows() == [("a", 3, near(4 / 9), 2.5, 1), ("b", 2, 0.25, 2.0, 1)]
 
 
 def test_mean_over_all_keys():
     for over in (["model", "query"], ["query", "model"]):
-        result = RUNS.pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over=over)
+        result = RUNS.pr.evaluate(
+            "average_precision", "relevant", "score", by=["model", "query"], mean_over=over
+        )
         assert result.columns == ["groups", "mean_average_precision", "undefined_average_precision"]
         assert result.rows() == [(5, near((5 / 6 + 1 / 2 + 1 / 2) / 3), 2)]
 
@@ -80,9 +105,14 @@ def test_mean_over_all_keys():
 def test_mean_over_systems():
     data = RUNS.with_columns(other=-pl.col("score"))
     result = data.pr.evaluate(
-        "average_precision", "relevant", ["score", "other"], by=["model", "query"], mean_over=["model", "query"]
+        "average_precision",
+        "relevant",
+        ["score", "other"],
+        by=["model", "query"],
+        mean_over=["model", "query"],
     )
-    # other ranks backwards. a, 1: (1/1 + 2/3) / 2; a, 2: 1; b, 1: 1. The systems stand in the order asked for.
+    # other ranks backwards. a, 1: (1/1 + 2/3) / 2; a, 2: 1; b, 1: 1. The systems stand in the order
+    # asked for.
     columns = ["system", "groups", "mean_average_precision", "undefined_average_precision"]
     assert result.columns == columns
     expected = [("score", 5, near(11 / 18), 2), ("other", 5, near(17 / 18), 2)]
@@ -99,55 +129,95 @@ def test_a_key_named_system_beside_one_score():
 
 def test_mean_over_the_system():
     data = RUNS.with_columns(other=-pl.col("score"))
-    result = data.pr.evaluate("average_precision", "relevant", ["score", "other"], by="query", mean_over="system")
-    assert result.columns == ["query", "groups", "mean_average_precision", "undefined_average_precision"]
+    result = data.pr.evaluate(
+        "average_precision", "relevant", ["score", "other"], by="query", mean_over="system"
+    )
+    assert result.columns == [
+        "query",
+        "groups",
+        "mean_average_precision",
+        "undefined_average_precision",
+    ]
     # Only query 2 is of one model alone: 1/2 and 1.
     assert result.rows()[1] == (2, 2, 0.75, 0)
 
 
-# Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is not reached, none has.
+# Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is
+# not reached, none has.
 ALWAYS_DEFINED = {"rows", "positives", "tied_rows", "prevalence"}
-ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")}
+ALWAYS_DEFINED |= {
+    name
+    for name in AT_CUT
+    if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")
+}
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
 ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity|npv)=", name)}
 ALWAYS_DEFINED |= {
-    name for name in NAMES if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
+    name
+    for name in NAMES
+    if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
 }
 
 
 def test_only_what_may_be_undefined_is_counted():
     result = fp.evaluate(groups(), NAMES, "relevant", "score", by="q", mean_over="q")
-    counted = {name.removeprefix("undefined_") for name in result.columns if name.startswith("undefined_")}
+    counted = {
+        name.removeprefix("undefined_") for name in result.columns if name.startswith("undefined_")
+    }
     assert counted == set(NAMES) - ALWAYS_DEFINED
 
 
 def test_the_mean_is_that_of_the_groups():
     data = groups().with_columns(model=pl.col("q") % 3)
-    names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "tied_rows"]
+    names = [
+        "average_precision",
+        "max_f1",
+        "precision@3",
+        "k@recall=0.8",
+        "threshold@max_f1",
+        "rows",
+        "tied_rows",
+    ]
     finite = data.filter(pl.col("score").is_finite())
     result = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"], mean_over="q")
     apart = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"])
     expected = apart.group_by("model").agg(
         pl.len().alias("groups"),
         *(pl.col(name).mean().name.prefix("mean_") for name in names),
-        *(pl.col(name).null_count().name.prefix("undefined_") for name in names if name not in ALWAYS_DEFINED),
+        *(
+            pl.col(name).null_count().name.prefix("undefined_")
+            for name in names
+            if name not in ALWAYS_DEFINED
+        ),
     )
     assert_same(result, expected.sort("model"), dtypes=False)
 
 
-# several systems ----------------------------------------------------------------------------------------------------
+# several systems
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_several_scores_are_the_calls_one_by_one():
     data = groups().with_columns(
-        flat=pl.lit(1, dtype=pl.Int8), backwards=-pl.col("score"), rounded=pl.col("score").clip(-9, 9).round(1)
+        flat=pl.lit(1, dtype=pl.Int8),
+        backwards=-pl.col("score"),
+        rounded=pl.col("score").clip(-9, 9).round(1),
     )
     systems = ["score", "backwards", "rounded", "flat"]
-    names = ["average_precision", "precision@3", "max_f1", "rows", "positives", "tied_rows", "recall@threshold=0.5"]
+    names = [
+        "average_precision",
+        "precision@3",
+        "max_f1",
+        "rows",
+        "positives",
+        "tied_rows",
+        "recall@threshold=0.5",
+    ]
     result = data.pr.evaluate(names, "relevant", systems, by="q")
     assert result.columns == ["q", "system", *names]
     one_by_one = [
-        data.pr.evaluate(names, "relevant", system, by="q").with_columns(system=pl.lit(system)) for system in systems
+        data.pr.evaluate(names, "relevant", system, by="q").with_columns(system=pl.lit(system))
+        for system in systems
     ]
     order = pl.col("system").replace_strict(dict(zip(systems, range(4), strict=True)))
     expected = pl.concat(one_by_one).sort("q", order).select(result.columns)
@@ -162,13 +232,16 @@ def test_a_list_of_one_score_has_a_system_too():
 
 def test_a_system_key_is_taken():
     data = RUNS.rename({"model": "system"})
-    with pytest.raises(ValueError, match="by column 'system' is named like a result column: rename it"):
+    with pytest.raises(
+        ValueError, match="by column 'system' is named like a result column: rename it"
+    ):
         data.pr.average_precision("relevant", ["score"], by="system")
     # With one score there is no such column, and no clash.
     assert data.pr.average_precision("relevant", "score", by="system").height == 2
 
 
-# with_metrics -------------------------------------------------------------------------------------------------------
+# with_metrics
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_with_metrics_is_evaluate_joined_to_the_rows():
@@ -177,7 +250,11 @@ def test_with_metrics_is_evaluate_joined_to_the_rows():
     result = data.pr.with_metrics(names, "relevant", "score", by=["model", "query"])
     assert result.columns == [*data.columns, *names]
     groups = data.pr.evaluate(names, "relevant", "score", by=["model", "query"])
-    assert_same(result, data.join(groups, on=["model", "query"], how="left", maintain_order="left"), dtypes=False)
+    assert_same(
+        result,
+        data.join(groups, on=["model", "query"], how="left", maintain_order="left"),
+        dtypes=False,
+    )
 
 
 def test_with_metrics_and_undefined():
@@ -188,7 +265,9 @@ def test_with_metrics_and_undefined():
 
 def test_with_metrics_clash_and_prefix():
     data = TEN.with_columns(rows=pl.lit("mine"))
-    with pytest.raises(ValueError, match="the frame has a column 'rows' already: prefix= puts something before"):
+    with pytest.raises(
+        ValueError, match="the frame has a column 'rows' already: prefix= puts something before"
+    ):
         data.pr.with_metrics(["positives", "rows"], "relevant", "score")
     result = data.pr.with_metrics(["positives", "rows"], "relevant", "score", prefix="group_")
     assert result.columns == ["relevant", "score", "rows", "group_positives", "group_rows"]
@@ -196,13 +275,20 @@ def test_with_metrics_clash_and_prefix():
 
 
 def test_names_in_snake_case():
-    names = ["precision@10", "f1@threshold=-0.5", "recall@10%", "average_precision@5/hits", "max_f1"]
+    names = [
+        "precision@10",
+        "f1@threshold=-0.5",
+        "recall@10%",
+        "average_precision@5/hits",
+        "max_f1",
+    ]
     snake = ["precision_at_10", "f1_at_threshold_minus_0_5", "recall_at_10_percent"]
     snake += ["average_precision_at_5_over_hits", "max_f1"]
     result = RUNS.pr.evaluate(names, "relevant", "score", by="query", names="snake")
     assert result.columns == ["query", *snake]
     assert_same(
-        result.rename(dict(zip(snake, names, strict=True))), RUNS.pr.evaluate(names, "relevant", "score", by="query")
+        result.rename(dict(zip(snake, names, strict=True))),
+        RUNS.pr.evaluate(names, "relevant", "score", by="query"),
     )
     means = RUNS.pr.evaluate("precision@2", "relevant", "score", mean_over="query", names="snake")
     assert means.columns == ["groups", "mean_precision_at_2"]
@@ -230,8 +316,28 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
     )
     call = {"by": "query", **fp.TREC_EVAL}
     for frame in (run, run.lazy()):
-        result = frame.pr.evaluate(["average_precision", "rows"], "relevant", "score", **call).lazy().collect()
+        result = (
+            frame.pr.evaluate(["average_precision", "rows"], "relevant", "score", **call)
+            .lazy()
+            .collect()
+        )
         assert result.rows() == [("a", 0.5, 2), ("c", 0.0, 2)]
-    assert run.pr.evaluate("average_precision", "relevant", "score", mean_over="query", **call)["groups"].item() == 2
-    assert run.pr.with_metrics("rows", "relevant", "score", **call)["rows"].to_list() == [2, 2, None, 2, 2]
-    assert run.pr.with_curve("relevant", "score", by="query", unjudged="trec_eval", unscored="drop")["k"][2] is None
+    assert (
+        run.pr.evaluate("average_precision", "relevant", "score", mean_over="query", **call)[
+            "groups"
+        ].item()
+        == 2
+    )
+    assert run.pr.with_metrics("rows", "relevant", "score", **call)["rows"].to_list() == [
+        2,
+        2,
+        None,
+        2,
+        2,
+    ]
+    assert (
+        run.pr.with_curve("relevant", "score", by="query", unjudged="trec_eval", unscored="drop")[
+            "k"
+        ][2]
+        is None
+    )

@@ -29,12 +29,22 @@ def test_known_answer():
 
 
 def test_each_row_is_what_evaluate_gives_there():
-    data = pl.concat([RUN.with_columns(q=pl.lit("a")), RUN.with_columns(q=pl.lit("b"), score=pl.col("score") // 3)])
+    data = pl.concat(
+        [
+            RUN.with_columns(q=pl.lit("a")),
+            RUN.with_columns(q=pl.lit("b"), score=pl.col("score") // 3),
+        ]
+    )
     table = data.pr.gains_table("relevant", "score", bins=5, by="q")
     assert table["q"].to_list() == ["a"] * 5 + ["b"] * 5
     for share in (20, 40, 60, 80, 100):
-        names = [f"{metric}@{share}%" for metric in ("k", "threshold", "tp", "precision", "recall", "lift")]
-        expected = data.pr.evaluate(names, "relevant", "score", by="q").rename(lambda name: name.partition("@")[0])
+        names = [
+            f"{metric}@{share}%"
+            for metric in ("k", "threshold", "tp", "precision", "recall", "lift")
+        ]
+        expected = data.pr.evaluate(names, "relevant", "score", by="q").rename(
+            lambda name: name.partition("@")[0]
+        )
         assert_same(table.filter(share=share / 100).select(expected.columns), expected)
 
 
@@ -51,5 +61,10 @@ def test_bins_add_up():
 
 def test_without_positives_there_is_no_recall():
     table = RUN.with_columns(relevant=0).pr.gains_table("relevant", "score", bins=2)
-    assert table.select("recall", "lift", "bin_recall", "bin_lift").null_count().row(0) == (2, 2, 2, 2)
+    assert table.select("recall", "lift", "bin_recall", "bin_lift").null_count().row(0) == (
+        2,
+        2,
+        2,
+        2,
+    )
     assert table["precision"].to_list() == [0.0, 0.0]

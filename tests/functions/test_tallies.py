@@ -22,7 +22,13 @@ def test_rows_that_are_alike_are_one():
     data = pl.DataFrame(ROWS)
     frame = data
     found = frame.pr.tally("y", "s", by="q", **MISSING).select("q", "y", "s", "count")
-    expected = [("a", None, 0.9, 1), ("a", 0, 0.5, 2), ("a", 1, 0.5, 2), ("a", 1, None, 1), ("b", 0, 0.7, 1)]
+    expected = [
+        ("a", None, 0.9, 1),
+        ("a", 0, 0.5, 2),
+        ("a", 1, 0.5, 2),
+        ("a", 1, None, 1),
+        ("b", 0, 0.7, 1),
+    ]
     assert sorted(found.rows(), key=str) == sorted([*expected, ("b", 1, 0.5, 1)], key=str)
     assert found["q"].to_list() == sorted(found["q"].to_list())
 
@@ -30,7 +36,12 @@ def test_rows_that_are_alike_are_one():
 def test_a_lazy_tally_is_lazy_and_tells_its_types():
     data = pl.DataFrame(ROWS).with_columns(pl.col("s").cast(pl.Float32), pl.col("y").cast(pl.Int8))
     lazy = data.lazy().pr.tally("y", "s", by="q", **MISSING)
-    assert dict(lazy.collect_schema()) == {"q": pl.String, "y": pl.Int8, "s": pl.Float32, "count": pl.Int64}
+    assert dict(lazy.collect_schema()) == {
+        "q": pl.String,
+        "y": pl.Int8,
+        "s": pl.Float32,
+        "count": pl.Int64,
+    }
     assert lazy.collect().equals(data.pr.tally("y", "s", by="q", **MISSING))
 
 
@@ -60,7 +71,9 @@ def test_the_other_functions_take_counts(function):
 
 def test_large_counts_of_fractional_weights():
     # The unit in which weights are added up has to leave room for all rows that are counted.
-    data = pl.DataFrame({"y": [1, 0, 1], "s": [3.0, 2.0, 1.0], "w": [0.1, 0.7, 0.3], "n": [1, 10**15, 2 * 10**15]})
+    data = pl.DataFrame(
+        {"y": [1, 0, 1], "s": [3.0, 2.0, 1.0], "w": [0.1, 0.7, 0.3], "n": [1, 10**15, 2 * 10**15]}
+    )
     found = fp.evaluate(data, ["average_precision", "rows"], "y", "s", weight="w", count="n")
     # Beside .7e15 negatives and .6e15 positives behind them, the first is nothing.
     assert found.row(0) == pytest.approx((0.6 / 1.3, 1.3e15))
@@ -102,7 +115,12 @@ def test_rows_that_stand_for_several_have_no_order(given, message):
 def test_a_column_that_plays_two_parts_stands_once():
     data = pl.DataFrame({"grade": [1, 0, 1], "s": [2.0, 1.0, 2.0]})
     assert fp.tally(data, "grade", "s", gain="grade").rows() == [(0, 1.0, 1), (1, 2.0, 2)]
-    assert fp.ndcg(fp.tally(data, "grade", "s", gain="grade"), "grade", "s", gain="grade", count="count").item() == 1
+    assert (
+        fp.ndcg(
+            fp.tally(data, "grade", "s", gain="grade"), "grade", "s", gain="grade", count="count"
+        ).item()
+        == 1
+    )
     with pytest.raises(ValueError, match="truth and gain would be one column 'grade' of the tally"):
         fp.tally(data, pl.col("grade") > 0, "s", gain="grade")
     with pytest.raises(ValueError, match="column 'count' is named like the one that tally adds"):
@@ -110,7 +128,9 @@ def test_a_column_that_plays_two_parts_stands_once():
 
 
 def test_keys_and_truths_have_the_types_they_had_on_pandas():
-    data = pd.DataFrame({"q": pd.Categorical(["b", "a", "b"], ["b", "a"]), "y": ["x", "z", "x"], "s": [1, 2, 1]})
+    data = pd.DataFrame(
+        {"q": pd.Categorical(["b", "a", "b"], ["b", "a"]), "y": ["x", "z", "x"], "s": [1, 2, 1]}
+    )
     found = data.pr.tally("y", "s", by="q", positive="x")
     assert list(found["q"]) == ["b", "a"]
     assert list(found["count"]) == [2, 1]
@@ -118,12 +138,18 @@ def test_keys_and_truths_have_the_types_they_had_on_pandas():
 
 
 def test_bins_of_about_equal_mass():
-    # Scores 0 to 9, and 9 four times more: bins of 14 / 3 rows begin with rows 1, 6 and 11: five 9s first.
+    # Scores 0 to 9, and 9 four times more: bins of 14 / 3 rows begin with rows 1, 6 and 11: five 9s
+    # first.
     data = pl.DataFrame({"y": [1, 0] * 7, "s": [*range(10), 9, 9, 9, 9]})
     found = fp.tally(data, "y", "s", bins=3)
-    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(0, 4), (4, 5), (9, 5)]
+    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [
+        (0, 4),
+        (4, 5),
+        (9, 5),
+    ]
     assert found["count"].sum() == 14
-    # A small score is best: the five 9s begin with row 10, in the second third; the worst one is the largest.
+    # A small score is best: the five 9s begin with row 10, in the second third; the worst one is
+    # the largest.
     found = fp.tally(data, "y", "s", bins=3, ascending=True)
     assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(4, 5), (9, 9)]
 
@@ -156,9 +182,14 @@ def test_edges(dtype, scores, ascending, labels):
     assert found["s"].cast(pl.Float64).to_list() == pytest.approx(labels)
 
 
-# Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge of a bin.
-BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "tied_rows"]
-BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")]
+# Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge
+# of a bin.
+BRACKETED = [
+    name for name in NAMES if "optimistic" in metric(name).aggregates and name != "tied_rows"
+]
+BRACKETED = [
+    name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")
+]
 # What takes equal scores whole, and then has a value that no order of them has.
 
 
@@ -166,14 +197,21 @@ def test_thresholds_on_the_edges_of_bins_are_exact():
     data = pl.DataFrame({"y": [1, 0, 1, 1, 0], "s": [0.9, 0.8, 0.5, 0.4, 0.1]})
     tally = fp.tally(data, "y", "s", bins=[0, 0.4, 0.8])
     names = ["tp@threshold=0.8", "mcc@threshold=0.4", "precision@threshold=0"]
-    assert fp.evaluate(tally, names, "y", "s", count="count").equals(fp.evaluate(data, names, "y", "s"))
+    assert fp.evaluate(tally, names, "y", "s", count="count").equals(
+        fp.evaluate(data, names, "y", "s")
+    )
 
 
 def test_groups_that_only_their_totals_tell_of():
-    data = pl.DataFrame({"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]})
+    data = pl.DataFrame(
+        {"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]}
+    )
     known = pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]})
-    # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no row, owl never had.
-    found = fp.evaluate(data, "average_precision", "t", "s", by="c", total_positives=known, count="n")
+    # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no
+    # row, owl never had.
+    found = fp.evaluate(
+        data, "average_precision", "t", "s", by="c", total_positives=known, count="n"
+    )
     assert found.rows() == [("cat", 0.5), ("dog", 0.0), ("owl", 0.0)]
 
 
@@ -191,7 +229,9 @@ SHARES = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.9, 0.5, 0.6, 0.1]})
     ],
 )
 def test_edges_that_part_no_scores(frame, bins):
-    with pytest.warns(fp.DataWarning, match="bins: all scores of column 's' fall into one bin") as told:
+    with pytest.warns(
+        fp.DataWarning, match="bins: all scores of column 's' fall into one bin"
+    ) as told:
         fp.tally(frame, "y", "s", bins=bins)
     assert len(told) == 1
 

@@ -60,12 +60,27 @@ def test_predicted_classes_as_a_score(call):
         (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", ties="expected")),
         (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", ties="threshold")),
         (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", tie_break="s")),
-        (ROWS, lambda frame: fp.evaluate(frame, AP, "y", ["s", "predicted"])),  # a rule, compared with a model
-        (ROWS.with_columns(predicted=1), lambda frame: fp.average_precision(frame, "y", "predicted")),  # a constant
-        (ROWS.with_columns(pl.col("predicted") * 2), lambda frame: fp.average_precision(frame, "y", "predicted")),
+        (
+            ROWS,
+            lambda frame: fp.evaluate(frame, AP, "y", ["s", "predicted"]),
+        ),  # a rule, compared with a model
+        (
+            ROWS.with_columns(predicted=1),
+            lambda frame: fp.average_precision(frame, "y", "predicted"),
+        ),  # a constant
+        (
+            ROWS.with_columns(pl.col("predicted") * 2),
+            lambda frame: fp.average_precision(frame, "y", "predicted"),
+        ),
         # The first and the second of two: they are ranked.
-        (ROWS[:2].with_columns(r=pl.Series([1, 0])), lambda frame: fp.average_precision(frame, "y", "r")),
-        (ROWS[2:6].with_columns(r=pl.Series([1, 0] * 2)), lambda frame: fp.average_precision(frame, "y", "r", by="q")),
+        (
+            ROWS[:2].with_columns(r=pl.Series([1, 0])),
+            lambda frame: fp.average_precision(frame, "y", "r"),
+        ),
+        (
+            ROWS[2:6].with_columns(r=pl.Series([1, 0] * 2)),
+            lambda frame: fp.average_precision(frame, "y", "r", by="q"),
+        ),
     ],
 )
 def test_scores_of_0_and_1_that_are_meant(frame, call):
@@ -109,10 +124,21 @@ AT = "precision@threshold=0.5"
     ("option", "call"),
     [
         ("total_rows", lambda frame: fp.average_precision(frame, "y", "s", total_rows="N")),
-        ("total_rows", lambda frame: fp.evaluate(frame, [AP, "recall@2", AT], "y", "s", by="q", total_rows="N")),
-        ("total_rows", lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", total_rows="N")),
+        (
+            "total_rows",
+            lambda frame: fp.evaluate(
+                frame, [AP, "recall@2", AT], "y", "s", by="q", total_rows="N"
+            ),
+        ),
+        (
+            "total_rows",
+            lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", total_rows="N"),
+        ),
         ("total_rows", lambda frame: fp.average_curve(frame, "y", "s", by="q", total_rows="N")),
-        ("total_positives", lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", total_positives="P")),
+        (
+            "total_positives",
+            lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", total_positives="P"),
+        ),
     ],
 )
 def test_options_that_change_nothing(option, call):
@@ -160,10 +186,18 @@ def test_ranks_as_a_score(rank):
     frame = RANKS.with_columns(rank)
     text = "score: column 'rank' holds the ranks 1 to n of each group, .* ascending=True ranks lower scores first"
     warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
-    warns(frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text)
-    warns(frame.sample(fraction=1, shuffle=True, seed=1), lambda frame: fp.curve(frame, "y", "rank", by="q"), text)
+    warns(
+        frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text
+    )
+    warns(
+        frame.sample(fraction=1, shuffle=True, seed=1),
+        lambda frame: fp.curve(frame, "y", "rank", by="q"),
+        text,
+    )
     # Of many groups, a sample is looked at.
-    many = pl.concat(frame.with_columns(pl.col("q") + str(i)) for i in range(50)).sample(fraction=1, shuffle=True)
+    many = pl.concat(frame.with_columns(pl.col("q") + str(i)) for i in range(50)).sample(
+        fraction=1, shuffle=True
+    )
     warns(many, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
 
 
@@ -206,7 +240,9 @@ LOOKS = 'count: this frame looks like one that tally made.*give count="count"'
         lambda tally: fp.average_precision(tally.lazy(), "y", "s").collect(),
         lambda tally: fp.average_precision(tally.to_pandas(), "y", "s"),
         lambda tally: fp.average_precision(tally, pl.col("y") == 1, pl.col("s") * 2),
-        lambda tally: fp.evaluate(tally.with_columns(month=pl.col("day") % 2), AP, "y", "s", by="month"),
+        lambda tally: fp.evaluate(
+            tally.with_columns(month=pl.col("day") % 2), AP, "y", "s", by="month"
+        ),
         lambda tally: fp.evaluate(pl.concat([tally, tally]), AP, "y", "s", by="q"),
     ],
 )
@@ -223,11 +259,15 @@ def test_a_tally_in_parts():
     parts = fp.partitioned(TALLY, partitions=2, progress=False)
     with pytest.warns(fp.DataWarning, match=LOOKS):
         parts.evaluate(AP, "y", "s", by="q")
-    rows = fp.partitioned(ROWS_WITH_TIES.with_columns(count=pl.int_range(pl.len()) % 3), partitions=2, progress=False)
+    rows = fp.partitioned(
+        ROWS_WITH_TIES.with_columns(count=pl.int_range(pl.len()) % 3), partitions=2, progress=False
+    )
     rows.average_precision("y", "s", by="q")
 
 
-CLICKS = ROWS_WITH_TIES.with_columns(doc=pl.int_range(12), count=pl.Series([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]))
+CLICKS = ROWS_WITH_TIES.with_columns(
+    doc=pl.int_range(12), count=pl.Series([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8])
+)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +278,9 @@ CLICKS = ROWS_WITH_TIES.with_columns(doc=pl.int_range(12), count=pl.Series([3, 1
         CLICKS.select("q", "count", "y", "s"),
         CLICKS.select("q", "y", "s", "count"),  # equal rows
         TALLY.with_columns(pl.col("count") * 1.5),
-        TALLY.with_columns(count=pl.lit(1, pl.Int64)),  # each row stands for one: the values are the same
+        TALLY.with_columns(
+            count=pl.lit(1, pl.Int64)
+        ),  # each row stands for one: the values are the same
         TALLY.with_columns(count=pl.lit(0, pl.Int64)),
         TALLY.clear(),
         TALLY.clone().insert_column(0, pl.Series("o", [object()] * TALLY.height, dtype=pl.Object)),

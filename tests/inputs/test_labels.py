@@ -21,10 +21,16 @@ def collected(result):
 
 def table(truth, predicted, positive, **given):
     data = pl.DataFrame({"y": truth, "p": predicted})
-    return fp.confusion(data, "y", prediction="p", positive=positive, **given, rates="all").select(COUNTS).row(0)
+    return (
+        fp.confusion(data, "y", prediction="p", positive=positive, **given, rates="all")
+        .select(COUNTS)
+        .row(0)
+    )
 
 
-@pytest.mark.parametrize("predicted", [FLAGS, [1, 0, 1, 1], [1.0, 0.0, 1.0, 1.0]], ids=["Boolean", "0/1", "float"])
+@pytest.mark.parametrize(
+    "predicted", [FLAGS, [1, 0, 1, 1], [1.0, 0.0, 1.0, 1.0]], ids=["Boolean", "0/1", "float"]
+)
 @pytest.mark.parametrize(
     ("truth", "positive"),
     [(FRAUD, "fraud"), ([True, False, True, False], True), ([False, True, False, True], False)],
@@ -34,7 +40,9 @@ def test_a_flag_says_predicted_positive(truth, positive, predicted):
     assert table(truth, predicted, positive) == FLAGGED
 
 
-@pytest.mark.parametrize(("truth", "positive"), [([2, 1, 2, 1], 2), ([0, 1, 0, 1], 0), ([-1.0, 1.0, -1.0, 1.0], -1)])
+@pytest.mark.parametrize(
+    ("truth", "positive"), [([2, 1, 2, 1], 2), ([0, 1, 0, 1], 0), ([-1.0, 1.0, -1.0, 1.0], -1)]
+)
 def test_a_flag_beside_numbers(truth, positive):
     assert table(truth, FLAGS, positive) == FLAGGED
     # Numbers beside numbers are labels.
@@ -127,7 +135,12 @@ def test_a_label_that_the_truth_does_not_have(truth, positive):
 )
 def test_a_label_of_another_type_that_is_the_same(truth, positive):
     # The first of two, and ranked second.
-    assert fp.average_precision(pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive).item() == 0.5
+    assert (
+        fp.average_precision(
+            pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive
+        ).item()
+        == 0.5
+    )
 
 
 def test_a_text_is_no_label_of_booleans_to_an_expression():
@@ -138,13 +151,16 @@ def test_a_text_is_no_label_of_booleans_to_an_expression():
         with pytest.raises(ValueError, match="cannot be a value of"):
             data.group_by("g").agg(pl.col("s").pr.average_precision(column, positive=positive))
     assert (
-        data.group_by("g").agg(pl.col("s").pr.average_precision("t", positive="true"))["average_precision"].item()
+        data.group_by("g")
+        .agg(pl.col("s").pr.average_precision("t", positive="true"))["average_precision"]
+        .item()
         == 0.5
     )
 
 
 def test_a_tie_break_that_is_not_a_number_is_missing():
-    # A NaN is what a null is: last. Of the three, 2.0 comes first, a positive; the other two are equal.
+    # A NaN is what a null is: last. Of the three, 2.0 comes first, a positive; the other two are
+    # equal.
     data = pl.DataFrame({"y": [0, 1, 1], "s": [1.0, 1.0, 1.0], "t": [float("nan"), 2.0, None]})
     for frame in (data, data.lazy(), data.with_columns(pl.col("t").fill_nan(None))):
         result = fp.average_precision(frame, "y", "s", tie_break="t").lazy().collect()

@@ -20,7 +20,18 @@ def ap(data, truth="relevant", score="score", **given):
 
 @pytest.mark.parametrize(
     "dtype",
-    [pl.Boolean, pl.Int8, pl.UInt8, pl.Int32, pl.UInt32, pl.Int64, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal(5, 2)],
+    [
+        pl.Boolean,
+        pl.Int8,
+        pl.UInt8,
+        pl.Int32,
+        pl.UInt32,
+        pl.Int64,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.Decimal(5, 2),
+    ],
     ids=str,
 )
 def test_truth_of_any_numeric_dtype(dtype):
@@ -41,11 +52,15 @@ def test_truth_of_any_numeric_dtype(dtype):
     ],
 )
 def test_labels(labels, positive):
-    data = GOOD.with_columns(relevant=pl.Series([labels[0] if one else labels[1] for one in GOOD["relevant"]]))
+    data = GOOD.with_columns(
+        relevant=pl.Series([labels[0] if one else labels[1] for one in GOOD["relevant"]])
+    )
     assert ap(data, positive=positive) == AP
 
 
-@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["yes", "no", "maybe"])], ids=["Categorical", "Enum"])
+@pytest.mark.parametrize(
+    "dtype", [pl.Categorical, pl.Enum(["yes", "no", "maybe"])], ids=["Categorical", "Enum"]
+)
 def test_labels_of_categories(dtype):
     assert ap(GOOD.cast({"label": dtype}), truth="label", positive="yes") == AP
 
@@ -58,7 +73,18 @@ def test_more_than_two_labels():
 
 @pytest.mark.parametrize(
     "dtype",
-    [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal(10, 3)],
+    [
+        pl.Int8,
+        pl.Int16,
+        pl.Int32,
+        pl.Int64,
+        pl.UInt8,
+        pl.UInt32,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.Decimal(10, 3),
+    ],
     ids=str,
 )
 def test_scores_of_any_numeric_dtype(dtype):
@@ -76,7 +102,9 @@ def test_decimal_scores_are_compared_as_written():
     scores = [Decimal("0.1000000000000000001"), Decimal("0.1000000000000000000")]
     assert float(scores[0]) == float(scores[1])
     for truth, expected in (([1, 0], 1.0), ([0, 1], 0.5)):
-        data = pl.DataFrame({"relevant": truth, "score": scores}, schema_overrides={"score": pl.Decimal(20, 19)})
+        data = pl.DataFrame(
+            {"relevant": truth, "score": scores}, schema_overrides={"score": pl.Decimal(20, 19)}
+        )
         assert fp.average_precision(data, "relevant", "score").item() == expected
 
 
@@ -108,9 +136,15 @@ def test_expressions_and_selectors(lazy):
     assert rows(truth=pl.col("label") == "yes") == ("query", AP)
     assert rows(truth=cs.starts_with("relev")) == ("query", AP)
     assert rows(score=pl.col("score") * 2 - 1) == ("query", AP)
-    assert rows(score=-pl.col("score")) == ("query", [("a", near(5 / 6)), ("b", 1.0)])  # backwards: 1, 0, 1 and 1, 0
+    assert rows(score=-pl.col("score")) == (
+        "query",
+        [("a", near(5 / 6)), ("b", 1.0)],
+    )  # backwards: 1, 0, 1 and 1, 0
     assert rows(by=pl.col("query")) == ("query", AP)
-    assert rows(by=pl.col("query").str.to_uppercase()) == ("query", [(q.upper(), value) for q, value in AP])
+    assert rows(by=pl.col("query").str.to_uppercase()) == (
+        "query",
+        [(q.upper(), value) for q, value in AP],
+    )
     assert rows(by=pl.col("query").alias("q")) == ("q", AP)
     assert rows(by=cs.by_name("query")) == ("query", AP)
 
@@ -134,7 +168,12 @@ def test_several_columns_of_one_expression(lazy):
     upper = [(q.upper(), "U", value) for q, value in AP]
     assert rows(by=pl.col("query", "user").str.to_uppercase()) == upper
     # Backwards, a has 1, 0, 1 and b has 1, 0; twice backwards they are what they were.
-    expected = [("a", "score", near(5 / 6)), ("a", "other", AP[0][1]), ("b", "score", 1.0), ("b", "other", AP[1][1])]
+    expected = [
+        ("a", "score", near(5 / 6)),
+        ("a", "other", AP[0][1]),
+        ("b", "score", 1.0),
+        ("b", "other", AP[1][1]),
+    ]
     several = [-pl.col("score", "other"), -cs.by_name("score", "other"), -pl.col("^(score|other)$")]
     for scores in (*several, [-pl.col("score"), -pl.col("other")]):
         assert rows(score=scores) == expected
@@ -153,15 +192,25 @@ def test_an_aggregation_is_no_column(lazy):
         "weight": score.sum(),
         "total_positives": pl.col("relevant").sum(),
     }.items():
-        with pytest.raises(ValueError, match=f"^{argument}: this expression gives one value for all rows: leave out"):
+        with pytest.raises(
+            ValueError,
+            match=f"^{argument}: this expression gives one value for all rows: leave out",
+        ):
             fp.average_precision(frame, **good | {argument: column})
     with pytest.raises(ValueError, match=r"^score: this expression gives one value for all rows"):
         fp.average_precision(frame, **good | {"score": cs.by_name("score").max()})
     # Of rows, of groups, or of no column at all: each is a column.
-    for column in (score - score.mean(), score / score.max().over("query"), score.rank(), score.fill_null(score.min())):
+    for column in (
+        score - score.mean(),
+        score / score.max().over("query"),
+        score.rank(),
+        score.fill_null(score.min()),
+    ):
         assert fp.average_precision(frame, **good | {"score": column}).lazy().collect().rows() == AP
     flat = fp.average_precision(frame, **good | {"score": pl.lit(1).cast(pl.Int8)}).lazy().collect()
-    assert flat.equals(fp.evaluate(GOOD, "prevalence", **good).rename({"prevalence": "average_precision"}))
+    assert flat.equals(
+        fp.evaluate(GOOD, "prevalence", **good).rename({"prevalence": "average_precision"})
+    )
 
 
 def test_an_expression_that_cannot_be_computed():
@@ -178,9 +227,15 @@ def test_an_expression_that_cannot_be_computed():
 
 
 def test_other_columns_may_be_anything():
-    # Only the named columns are read: another may be missing values, or named like what the library uses inside.
+    # Only the named columns are read: another may be missing values, or named like what the library
+    # uses inside.
     data = GOOD.with_columns(
-        group=pl.lit(None), truth=pl.lit("x"), key=pl.lit("y"), by0=pl.lit(1), row=pl.lit(2), block=pl.lit(3)
+        group=pl.lit(None),
+        truth=pl.lit("x"),
+        key=pl.lit("y"),
+        by0=pl.lit(1),
+        row=pl.lit(2),
+        block=pl.lit(3),
     )
     assert ap(data) == AP
     beside = fp.with_metrics(data, "average_precision", "relevant", "score", by="query")
@@ -188,7 +243,9 @@ def test_other_columns_may_be_anything():
     assert_same(beside.drop("average_precision"), data, dtypes=False)
 
 
-@pytest.mark.parametrize("name", ["group", "truth", "score", "key", "by0", "row", "block", "0", "tp", "k", "positives"])
+@pytest.mark.parametrize(
+    "name", ["group", "truth", "score", "key", "by0", "row", "block", "0", "tp", "k", "positives"]
+)
 def test_columns_named_like_the_inner_ones(name):
     expected = [q_and_ap[1] for q_and_ap in AP]
     for role in ("query", "relevant", "score"):
@@ -198,7 +255,9 @@ def test_columns_named_like_the_inner_ones(name):
         result = fp.average_precision(data, *given, by=columns["query"])
         assert result.columns == [columns["query"], "average_precision"]
         assert result["average_precision"].to_list() == expected
-        beside = fp.with_metrics(data, "average_precision", *given, by=columns["query"], prefix="new ")
+        beside = fp.with_metrics(
+            data, "average_precision", *given, by=columns["query"], prefix="new "
+        )
         assert beside["new average_precision"].to_list() == [expected[0]] * 3 + [expected[1]] * 2
 
 
@@ -229,7 +288,10 @@ def test_an_empty_frame_gives_an_empty_result():
 @pytest.mark.parametrize("ranked", [False, True])
 def test_without_by_every_system_has_a_row(ranked):
     names = ["rows", "positives", "precision@10" if ranked else "tp@threshold=0"]
-    data = pl.DataFrame({"y": [1], "s": [2.0], "t": [None]}, schema={"y": pl.Int64, "s": pl.Float64, "t": pl.Float64})
+    data = pl.DataFrame(
+        {"y": [1], "s": [2.0], "t": [None]},
+        schema={"y": pl.Int64, "s": pl.Float64, "t": pl.Float64},
+    )
     result = fp.evaluate(data, names, "y", ["s", "t"], unscored="drop")
     # A row is dropped where any system leaves it unscored: all are measured on the same rows.
     assert result.rows() == [("s", 0, 0, 0), ("t", 0, 0, 0)]
@@ -242,8 +304,12 @@ def test_without_by_every_system_has_a_row(ranked):
 @pytest.mark.parametrize("height", [100, 10_000])
 def test_keys_that_are_no_integers_group_as_their_numbers_do(height):
     i = pl.int_range(height)
-    numbered = pl.select(a=i * 7 % 5, b=pl.when(i % 9 > 0).then(i % 4), relevant=i % 3 == 0, score=i * 31 % 97)
+    numbered = pl.select(
+        a=i * 7 % 5, b=pl.when(i % 9 > 0).then(i % 4), relevant=i % 3 == 0, score=i * 31 % 97
+    )
     texts = {key: pl.format("key {}", key) for key in ("a", "b")}
     found = fp.average_precision(numbered.with_columns(**texts), "relevant", "score", by=["a", "b"])
-    expected = fp.average_precision(numbered, "relevant", "score", by=["a", "b"]).with_columns(**texts)
+    expected = fp.average_precision(numbered, "relevant", "score", by=["a", "b"]).with_columns(
+        **texts
+    )
     assert found.rows() == expected.rows()

@@ -32,21 +32,29 @@ def test_the_two_zeros_are_one_score(dtype):
 @pytest.mark.parametrize("ascending", [False, True])
 def test_groups_and_scores_have_64_bits_if_they_fit(ascending):
     key = SortKey(pl.Int64(), ascending=ascending, hits_first=False, drops=False)
-    rows = pl.DataFrame({"group": [7, 8, 8, 9], "score": [-5, 2**50, None, 3], "truth": [True, False, True, False]})
+    rows = pl.DataFrame(
+        {"group": [7, 8, 8, 9], "score": [-5, 2**50, None, 3], "truth": [True, False, True, False]}
+    )
     narrow = key.fitted(rows.lazy())
     assert (key.integer, narrow.integer) == (pl.Int128, pl.Int64)
     tables = [rows.select("group", "score", "truth", key=layout.pack()) for layout in (key, narrow)]
     for layout, table in zip((key, narrow), tables, strict=True):
-        restored = table.select(group=layout.group(), score=layout.score(unranked=True), truth=layout.truth())
+        restored = table.select(
+            group=layout.group(), score=layout.score(unranked=True), truth=layout.truth()
+        )
         assert restored.equals(rows)
-    rank_keys = [t.select(k.rank_key(unranked=True)) for k, t in zip((key, narrow), tables, strict=True)]
+    rank_keys = [
+        t.select(k.rank_key(unranked=True)) for k, t in zip((key, narrow), tables, strict=True)
+    ]
     assert rank_keys[0].equals(rank_keys[1])
 
 
 @pytest.mark.parametrize(
     "scores",
     [
-        pl.Series([-sys.float_info.max, 0.0, 1.0, 2.0]),  # The smallest float has a code with as many factors of 2.
+        pl.Series(
+            [-sys.float_info.max, 0.0, 1.0, 2.0]
+        ),  # The smallest float has a code with as many factors of 2.
         pl.Series([-(2**63), 2**62, 2**61, 0]),
     ],
 )

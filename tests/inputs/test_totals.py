@@ -12,10 +12,19 @@ TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
 
 @pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
 def test_known_positives(given):
-    data = pl.DataFrame({"q": ["a", "a", "b", "c"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 1], "P": [5, 5, 1, 2]})
+    data = pl.DataFrame(
+        {"q": ["a", "a", "b", "c"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 1], "P": [5, 5, 1, 2]}
+    )
     known = {"column": "P", "polars": pl.DataFrame(TOTALS), "lazy": pl.LazyFrame(TOTALS)}
     known["pandas"] = pl.DataFrame(TOTALS).to_pandas()
-    names = ["average_precision", "recall@threshold=3", "r_precision", "positives", "rows", "k@recall=0.5"]
+    names = [
+        "average_precision",
+        "recall@threshold=3",
+        "r_precision",
+        "positives",
+        "rows",
+        "k@recall=0.5",
+    ]
     result = fp.evaluate(data, names, "y", "s", by="q", total_positives=known[given])
     # Positives that are not in the frame are rows that are not in it either.
     assert result.rows() == [
@@ -26,7 +35,12 @@ def test_known_positives(given):
         *([] if given == "column" else [("z", 0.0, 0.0, 0.0, 9, 9, None)]),
     ]
     alone = fp.evaluate(
-        data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", total_positives=known[given]
+        data,
+        ["recall@threshold=3", "specificity@threshold=3"],
+        "y",
+        "s",
+        by="q",
+        total_positives=known[given],
     )
     assert alone["recall@threshold=3"].to_list()[:3] == [0.2, 0.0, 0.0]
 
@@ -34,13 +48,20 @@ def test_known_positives(given):
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Float32])
 @pytest.mark.parametrize("total", [4, 300, 10**9])
 def test_totals_of_one_group_and_of_every_size(dtype, total):
-    data = pl.DataFrame({"y": [1, 1, 0, 1], "s": range(4)}).with_columns(P=pl.lit(total, dtype=dtype))
+    data = pl.DataFrame({"y": [1, 1, 0, 1], "s": range(4)}).with_columns(
+        P=pl.lit(total, dtype=dtype)
+    )
     result = fp.evaluate(data, "recall@threshold=0", "y", "s", total_positives="P")
     assert result.item() == 3 / total
-    pairs = pl.concat([data.with_columns(q=0), data.with_columns(q=1, P=pl.lit(total // 2 + 1, dtype=dtype))])
+    pairs = pl.concat(
+        [data.with_columns(q=0), data.with_columns(q=1, P=pl.lit(total // 2 + 1, dtype=dtype))]
+    )
     result = fp.evaluate(pairs, "recall@threshold=0", "y", "s", by="q", total_positives="P")
     assert result["recall@threshold=0"].to_list() == [3 / total, 3 / int(pairs["P"][-1])]
-    with pytest.raises(ValueError, match="positives column 'P' is not one number in each group: 1 group has several"):
+    with pytest.raises(
+        ValueError,
+        match="positives column 'P' is not one number in each group: 1 group has several",
+    ):
         fp.evaluate(pairs, "recall@threshold=0", "y", "s", total_positives="P")
 
 
@@ -56,14 +77,18 @@ def test_totals_of_one_group_and_of_every_size(dtype, total):
 )
 def test_weighted_means_read_known_totals(statistic, totals, weights_of_groups):
     """Precision at a threshold reads neither total; of the groups it is 1/2 and 1, and the weights are the totals."""
-    data = pl.DataFrame({"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 0], "P": [5, 5, 2, 2]})
+    data = pl.DataFrame(
+        {"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 0], "P": [5, 5, 2, 2]}
+    )
     data = data.with_columns(N=pl.when(pl.col("q") == "a").then(20).otherwise(4))
     call = {"by": "q", "mean_over": "q", "statistics": statistic, **totals}
     result = fp.evaluate(data, "precision@threshold=1", "y", "s", **call)
     first, second = weights_of_groups
     mean = result[f"{statistic}_precision@threshold=1"].item()
     assert mean == pytest.approx((first / 2 + second) / (first + second), rel=1e-15)
-    parts = fp.partitioned(data, partitions=2, progress=False).evaluate("precision@threshold=1", "y", "s", **call)
+    parts = fp.partitioned(data, partitions=2, progress=False).evaluate(
+        "precision@threshold=1", "y", "s", **call
+    )
     assert parts[f"{statistic}_precision@threshold=1"].item() == pytest.approx(mean, rel=1e-15)
 
 
@@ -73,7 +98,9 @@ def test_known_rows_and_several_scores():
         "total_positives": pl.DataFrame(TOTALS)[:2],
         "total_rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]}),
     }
-    result = fp.evaluate(data, ["average_precision", "positives", "rows"], "y", ["s", "t"], by="q", **totals)
+    result = fp.evaluate(
+        data, ["average_precision", "positives", "rows"], "y", ["s", "t"], by="q", **totals
+    )
     assert result.rows() == [
         ("a", "s", 0.2, 5, 10),
         ("a", "t", 0.1, 5, 10),
@@ -84,7 +111,10 @@ def test_known_rows_and_several_scores():
 
 def test_known_positives_without_groups():
     data = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
-    assert fp.average_precision(data, "y", "s", total_positives=pl.DataFrame({"n": [4]})).item() == 0.25
+    assert (
+        fp.average_precision(data, "y", "s", total_positives=pl.DataFrame({"n": [4]})).item()
+        == 0.25
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,13 +130,28 @@ def test_known_positives_without_groups():
             pl.DataFrame({"q": ["a", "b"]}),
             "positives frame has the columns 'q': it must have those of by, and one more",
         ),
-        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the total_positives frame; columns: 'query', 'n'"),
+        (
+            pl.DataFrame({"query": ["a"], "n": [1]}),
+            "no column 'q' in the total_positives frame; columns: 'query', 'n'",
+        ),
         # 3.5 once was 3.
         ("half", "positives column 'half' holds 3.5: a total is a whole number"),
-        (pl.DataFrame({"q": ["a", "b"], "n": [3.5, 1]}), "positives column 'n' holds 3.5: a total is a whole number"),
-        (pl.DataFrame({"q": ["a", "b"], "n": [math.nan, 1]}), "positives column 'n' holds nan: a total is a whole num"),
-        (pl.DataFrame({"q": ["a", "b"], "n": [1, 2**63]}), "positives column 'n' holds 9223372036854775808: a total"),
-        ("nan", "positives column 'nan' is not one number in each group: 1 group has several, or null"),
+        (
+            pl.DataFrame({"q": ["a", "b"], "n": [3.5, 1]}),
+            "positives column 'n' holds 3.5: a total is a whole number",
+        ),
+        (
+            pl.DataFrame({"q": ["a", "b"], "n": [math.nan, 1]}),
+            "positives column 'n' holds nan: a total is a whole num",
+        ),
+        (
+            pl.DataFrame({"q": ["a", "b"], "n": [1, 2**63]}),
+            "positives column 'n' holds 9223372036854775808: a total",
+        ),
+        (
+            "nan",
+            "positives column 'nan' is not one number in each group: 1 group has several, or null",
+        ),
     ],
 )
 def test_totals_that_cannot_be(positives, message):
@@ -132,13 +177,18 @@ def test_whole_totals_of_any_numeric_dtype(n):
 
 @pytest.mark.parametrize("given", ["column", "polars"])
 def test_known_sums_of_weights(given):
-    # Of 3.5 the frame has .5, ranked first: recall 1/7. Not found are 3, so that .5 + .75 + 3 is in all.
+    # Of 3.5 the frame has .5, ranked first: recall 1/7. Not found are 3, so that .5 + .75 + 3 is in
+    # all.
     data = pl.DataFrame({"y": [1, 0], "s": [2, 1], "w": [0.5, 0.75], "P": [3.5, 3.5]})
     known = data.select(pl.col("P").first()) if given == "polars" else "P"
     names = ["positives", "rows", "recall@threshold=1", "average_precision"]
     result = fp.evaluate(data, names, "y", "s", weight="w", total_positives=known)
     assert result.row(0) == (3.5, 4.25, near(1 / 7), near(1 / 7))
-    assert fp.evaluate(data.lazy(), names, "y", "s", weight="w", total_positives=known).collect().equals(result)
+    assert (
+        fp.evaluate(data.lazy(), names, "y", "s", weight="w", total_positives=known)
+        .collect()
+        .equals(result)
+    )
 
 
 def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
@@ -146,9 +196,13 @@ def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
     found = fp.evaluate(data, ["positives", "threshold@recall=1"], "y", "s", weight="w")
     for end in (0, 1):
         known = data.with_columns(P=math.nextafter(found["positives"].item(), end))
-        assert fp.evaluate(known, found.columns, "y", "s", weight="w", total_positives="P").equals(found)
+        assert fp.evaluate(known, found.columns, "y", "s", weight="w", total_positives="P").equals(
+            found
+        )
     with pytest.raises(ValueError, match=r"total_positives gives a total of 0.59 for a group"):
-        fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", total_positives="P")
+        fp.evaluate(
+            data.with_columns(P=0.59), "positives", "y", "s", weight="w", total_positives="P"
+        )
 
 
 def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
@@ -156,11 +210,16 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
     known = pl.DataFrame({"q": [None, 1, 300, -(2**40)], "n": [2, 4, 5, 5]})
     for frame in (data, data.lazy()):
         with pytest.raises(
-            ValueError, match=r"positives frame has 2 groups, such as \(300,\), that the types of the by"
+            ValueError,
+            match=r"positives frame has 2 groups, such as \(300,\), that the types of the by",
         ):
             fp.average_precision(frame, "y", "s", by="q", total_positives=known).lazy().collect()
         # Where its groups are not added, they are those of no row.
-        beside = fp.with_metrics(frame, "average_precision", "y", "s", by="q", total_positives=known).lazy().collect()
+        beside = (
+            fp.with_metrics(frame, "average_precision", "y", "s", by="q", total_positives=known)
+            .lazy()
+            .collect()
+        )
         assert beside["average_precision"].to_list() == [0.5, 0.25]
 
 
@@ -174,20 +233,29 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
 )
 def test_the_best_f_where_nothing_is_found(missing, given):
     # Every threshold has an F of 0, and the highest is the answer.
-    data = pl.DataFrame([(0, 9), (0, 8), (0, 7), *missing], schema=["y", "s"], orient="row").with_columns(P=2)
+    data = pl.DataFrame(
+        [(0, 9), (0, 8), (0, 7), *missing], schema=["y", "s"], orient="row"
+    ).with_columns(P=2)
     assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
 
 
-@pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Categorical, pl.Enum(["2", "1"])])
+@pytest.mark.parametrize(
+    "dtype", [pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Categorical, pl.Enum(["2", "1"])]
+)
 def test_a_known_total_of_a_key_of_another_type(dtype):
     data = pl.DataFrame({"q": ["1", "2"], "y": [1, 1], "s": [1, 2]}).cast({"q": dtype})
     known = pl.DataFrame({"q": [1, 2], "n": [2, 4]}, schema_overrides={"q": pl.Int64})
     if not dtype.is_numeric():
         known = known.cast({"q": pl.String})
     for frame in (data, data.lazy()):
-        result = fp.average_precision(frame, "y", "s", by="q", total_positives=known).lazy().collect()
+        result = (
+            fp.average_precision(frame, "y", "s", by="q", total_positives=known).lazy().collect()
+        )
         assert result.schema["q"] == dtype
-        assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {1: 0.5, 2: 0.25}
+        assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {
+            1: 0.5,
+            2: 0.25,
+        }
 
 
 @pytest.mark.parametrize("metric", ["average_precision", "recall@threshold=0"])
@@ -203,17 +271,25 @@ def test_known_totals_of_no_rows(metric, score):
         return result.select(names).unique().rows()
 
     of_columns = {"total_positives": "P", "total_rows": "N"}
-    assert found(data, frames) == found(data, of_columns) == found(data.clear(), frames) == [(3, 7, 0.0)]
+    assert (
+        found(data, frames)
+        == found(data, of_columns)
+        == found(data.clear(), frames)
+        == [(3, 7, 0.0)]
+    )
     # Of a column without rows nothing is known.
     assert found(data.clear(), of_columns) == [(0, 0, None)]
 
 
-DETECTIONS = pl.DataFrame({"class": ["cat", "cat", "dog", "bird"], "hit": [1, 0, 1, 0], "s": [0.9, 0.8, 0.7, 0.6]})
+DETECTIONS = pl.DataFrame(
+    {"class": ["cat", "cat", "dog", "bird"], "hit": [1, 0, 1, 0], "s": [0.9, 0.8, 0.7, 0.6]}
+)
 OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl", "bird"], "n": [2, 1, 3, 0]})
 
 
 @pytest.mark.parametrize(
-    "policies", [{}, {"ties": "expected"}, {"weight": "w"}, {"unscored": "unretrieved"}, {"gain": None}]
+    "policies",
+    [{}, {"ties": "expected"}, {"weight": "w"}, {"unscored": "unretrieved"}, {"gain": None}],
 )
 def test_the_groups_of_a_frame_count(policies):
     data = DETECTIONS.with_columns(w=pl.lit(1.0))
@@ -225,7 +301,9 @@ def test_the_groups_of_a_frame_count(policies):
     assert mean == (4, 0.5, 1)
     # Missed objects as rows give the same.
     missed = pl.DataFrame({"class": ["cat", "owl", "owl", "owl"], "hit": 1, "s": None, "w": 1.0})
-    rows = pl.concat([data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed")
+    rows = pl.concat(
+        [data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed"
+    )
     call = {"truth": "hit", "score": "s", "by": "class", **policies, "unscored": "unretrieved"}
     assert rows.pr.evaluate("average_precision", **call, mean_over="class").row(0) == mean
 
@@ -244,7 +322,9 @@ def test_the_groups_of_a_frame_in_other_functions():
     # There is no row of them to stand beside, and no threshold.
     assert DETECTIONS.pr.with_metrics("rows", **call).height == 4
     assert "owl" not in DETECTIONS.pr.curve(**call)["class"]
-    systems = DETECTIONS.with_columns(t=-pl.col("s")).pr.evaluate("positives", **call | {"score": ["s", "t"]})
+    systems = DETECTIONS.with_columns(t=-pl.col("s")).pr.evaluate(
+        "positives", **call | {"score": ["s", "t"]}
+    )
     assert systems.filter(pl.col("class") == "owl").rows() == [("owl", "s", 3), ("owl", "t", 3)]
     lazy = DETECTIONS.lazy().pr.evaluate("rows", **call | {"total_positives": OBJECTS.lazy()})
     assert lazy.collect_schema() == lazy.collect().schema

@@ -15,7 +15,8 @@ LAST = ranked(0, 0, 0, 1)
 @pytest.mark.parametrize(
     ("data", "name", "value"),
     [
-        # recall - fpr of the ten: 2/5 at rank 2 and, with 1 and 2 false ones, at ranks 4 and 6; the highest counts.
+        # recall - fpr of the ten: 2/5 at rank 2 and, with 1 and 2 false ones, at ranks 4 and 6; the
+        # highest counts.
         (TEN, "max_informedness", 2 / 5),
         (TEN, "threshold@max_informedness", 9),
         # Of the six: 1 - 2/3 at rank 5, whose score is 2; before that 1/3 - 1/3 and 2/3 - 2/3.
@@ -24,8 +25,8 @@ LAST = ranked(0, 0, 0, 1)
         # -1/3, -2/3, -1, 0: to take all is as good as to take none, and a threshold.
         (LAST, "max_informedness", 0),
         (LAST, "threshold@max_informedness", 1),
-        # tp N - P k of the ten, over the root of k P (N - k) (N - P): at rank 2, 2 of 5 positives and none false, it is
-        # 10 / 20; at 4 it is 10 / sqrt(600) and at 6 as much.
+        # tp N - P k of the ten, over the root of k P (N - k) (N - P): at rank 2, 2 of 5 positives
+        # and none false, it is 10 / 20; at 4 it is 10 / sqrt(600) and at 6 as much.
         (TEN, "max_mcc", 1 / 2),
         (TEN, "threshold@max_mcc", 9),
         # Twice that, over k (N - P) + P (N - k) = 50.
@@ -79,15 +80,27 @@ def test_known_answers(data, name, value):
 
 def test_one_class_only():
     data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
-    names = ["max_informedness", "threshold@max_informedness", "min_cost2", "threshold@min_cost2", "max_lift"]
+    names = [
+        "max_informedness",
+        "threshold@max_informedness",
+        "min_cost2",
+        "threshold@min_cost2",
+        "max_lift",
+    ]
     found = call(data, "evaluate", metrics=names, by="q")
     # Of positives alone all are taken, of negatives none.
     assert found.rows() == [(1, None, None, 0.0, 1, 1.0), (2, None, None, 0.0, None, None)]
 
 
 def test_nothing_ranked():
-    data = pl.DataFrame({"relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64})
-    for name, value in (("max_informedness", 0), ("threshold@max_informedness", None), ("min_cost3", 3 / 2)):
+    data = pl.DataFrame(
+        {"relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64}
+    )
+    for name, value in (
+        ("max_informedness", 0),
+        ("threshold@max_informedness", None),
+        ("min_cost3", 3 / 2),
+    ):
         assert_known(data, name, value, unscored="unretrieved")
 
 
@@ -99,7 +112,8 @@ def test_a_threshold_that_is_worse_than_nothing():
 
 
 def test_weights():
-    # Weights 1, 4 of hits, 2, 3 of misses. fp + 2 fn: 10 for none, 8 at rank 1, 10, 2, 5 further down; of 10 in all.
+    # Weights 1, 4 of hits, 2, 3 of misses. fp + 2 fn: 10 for none, 8 at rank 1, 10, 2, 5 further
+    # down; of 10 in all.
     data = ranked(1, 0, 1, 0).with_columns(w=pl.Series([1, 2, 4, 3]))
     for factor in (1, 0.25):  # whole, and with fractions
         weighed = data.with_columns(w=pl.col("w") * factor)
@@ -111,13 +125,16 @@ def test_weights():
 
 
 def test_values_are_compared_as_float64():
-    # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy there is 1/2 minus
-    # 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
-    data = pl.DataFrame({"relevant": [1, 0], "score": [1, 1], "P": [3 * 10**10 + 1] * 2, "N": [6 * 10**10 + 1] * 2})
+    # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy
+    # there is 1/2 minus 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
+    data = pl.DataFrame(
+        {"relevant": [1, 0], "score": [1, 1], "P": [3 * 10**10 + 1] * 2, "N": [6 * 10**10 + 1] * 2}
+    )
     known = {"total_positives": "P", "total_rows": "N"}
     assert_known(data, "max_balanced_accuracy", 1 / 2, **known)
     assert_known(data, "threshold@max_balanced_accuracy", 1, **known)
-    # Another positive adds 1 / (2 P). The next negative and positive add 1 / (2 P) - 1 / (2 Q), which is no difference.
+    # Another positive adds 1 / (2 P). The next negative and positive add 1 / (2 P) - 1 / (2 Q),
+    # which is no difference.
     rows = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [4, 4, 3, 2, 2]})
     rows = rows.with_columns(P=pl.lit(3 * 10**10 + 1), N=pl.lit(6 * 10**10 + 1))
     assert_known(rows, "threshold@max_balanced_accuracy", 3, **known)
@@ -125,25 +142,47 @@ def test_values_are_compared_as_float64():
     assert_known(rows, "threshold@max_accuracy", 3, **known)
 
 
-BEST = [f"{head}{name}" for head in ("", "threshold@") for name in ("max_f1", "max_f2", "max_f0.3", "max_f1.5")]
-BEST += [f"{head}{name}" for head in ("", "threshold@") for name in ("max_informedness", "min_cost1", "min_cost2.5")]
-BEST += [f"{head}max_{name}" for head in ("", "threshold@") for name in ("precision", "accuracy", "balanced_accuracy")]
+BEST = [
+    f"{head}{name}"
+    for head in ("", "threshold@")
+    for name in ("max_f1", "max_f2", "max_f0.3", "max_f1.5")
+]
+BEST += [
+    f"{head}{name}"
+    for head in ("", "threshold@")
+    for name in ("max_informedness", "min_cost1", "min_cost2.5")
+]
+BEST += [
+    f"{head}max_{name}"
+    for head in ("", "threshold@")
+    for name in ("precision", "accuracy", "balanced_accuracy")
+]
 
 
 RATIOS = ["0.2", "0.5", "1", "3", "10"]
 
 
-@given(BOTH_CLASSES, st.sampled_from(["max_informedness", *(f"min_cost{ratio}" for ratio in RATIOS)]))
+@given(
+    BOTH_CLASSES, st.sampled_from(["max_informedness", *(f"min_cost{ratio}" for ratio in RATIOS)])
+)
 def test_the_threshold_gives_the_value(data, name):
     at = values(data, [name, f"threshold@{name}"])
     threshold = at[f"threshold@{name}"]
     if threshold is None:
-        nothing = 0 if name == "max_informedness" else float(name[8:]) * data["relevant"].sum() / data.height
+        nothing = (
+            0
+            if name == "max_informedness"
+            else float(name[8:]) * data["relevant"].sum() / data.height
+        )
         assert at[name] == near(nothing)
         return
-    there = values(data, [f"{figure}@threshold={threshold}" for figure in ("informedness", "fp", "fn")])
+    there = values(
+        data, [f"{figure}@threshold={threshold}" for figure in ("informedness", "fp", "fn")]
+    )
     informedness, fp, fn = there.values()
-    expected = informedness if name == "max_informedness" else (fp + float(name[8:]) * fn) / data.height
+    expected = (
+        informedness if name == "max_informedness" else (fp + float(name[8:]) * fn) / data.height
+    )
     assert at[name] == near(expected)
 
 

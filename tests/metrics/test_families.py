@@ -32,7 +32,9 @@ def test_the_names_of_these_tests_reach_every_metric():
         assert any(re.fullmatch(family.pattern, name) for name in NAMES), family.name
     assert set(rates.RATES) == {*COUNTS, *RATES}
     for figure in [*FIGURES, "f0.5"]:
-        assert sum(name.startswith(f"{figure}@") for name in AT_CUT) == len(AT_CUT) // (len(FIGURES) + 3)
+        assert sum(name.startswith(f"{figure}@") for name in AT_CUT) == len(AT_CUT) // (
+            len(FIGURES) + 3
+        )
 
 
 @pytest.mark.parametrize(
@@ -41,8 +43,19 @@ def test_the_names_of_these_tests_reach_every_metric():
         (["rows", "positives", "tied_rows", "k@5", "k@recall=0.5", "k@threshold=3"], pl.Int64),
         (["tp@threshold=3", "fp@threshold=3", "fn@recall=0.5", "tn@recall=0.5"], pl.Int64),
         (["tp@5", "fp@5", "fn@5", "tn@5"], pl.Float64),
-        (["average_precision", "precision@5", "recall@recall=0.5", "mcc@threshold=3", "max_f1"], pl.Float64),
-        (["prevalence", "average_precision_lift", "r_precision", "interpolated_average_precision_11"], pl.Float64),
+        (
+            ["average_precision", "precision@5", "recall@recall=0.5", "mcc@threshold=3", "max_f1"],
+            pl.Float64,
+        ),
+        (
+            [
+                "prevalence",
+                "average_precision_lift",
+                "r_precision",
+                "interpolated_average_precision_11",
+            ],
+            pl.Float64,
+        ),
         (["threshold@max_f1", "threshold@recall=0.5"], pl.Int16),
     ],
 )
@@ -57,9 +70,13 @@ def test_figures_are_found_by_name(figure):
 
 
 def test_the_best_f_where_nothing_is_retrieved():
-    # F of predicting nothing is 2*0 / (P + 0) = 0 for the query with a positive, and 0/0 for the one without.
+    # F of predicting nothing is 2*0 / (P + 0) = 0 for the query with a positive, and 0/0 for the
+    # one without.
     data = pl.DataFrame(
-        {"q": [1, 2], "relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64}
+        {"q": [1, 2], "relevant": [1, 0], "score": [None, None]},
+        schema_overrides={"score": pl.Float64},
     )
-    result = data.pr.evaluate(["max_f1", "threshold@max_f1"], "relevant", "score", by="q", unscored="unretrieved")
+    result = data.pr.evaluate(
+        ["max_f1", "threshold@max_f1"], "relevant", "score", by="q", unscored="unretrieved"
+    )
     assert result.rows() == [(1, 0.0, None), (2, None, None)]

@@ -16,7 +16,8 @@ from samples import FOUR, LATE, SIX, TEN, TRI
         (SIX, "reciprocal_rank", 1 / 2),
         (SIX, "reciprocal_rank@1", 0),
         (SIX, "reciprocal_rank@2", 1 / 2),
-        # One hit at rank 1, 2 or 3, each as likely: (1 + 1/2 + 1/3) / 3, and of the first two (1 + 1/2) / 3.
+        # One hit at rank 1, 2 or 3, each as likely: (1 + 1/2 + 1/3) / 3, and of the first two (1 +
+        # 1/2) / 3.
         (TRI, "reciprocal_rank", 11 / 18),
         (TRI, "reciprocal_rank@2", 1 / 2),
         # Two of the three rows behind the first are hits: rank 2 with chance 2/3, else rank 3.
@@ -47,12 +48,16 @@ def test_known_answers(data, name, value):
 
 
 # The first row is a miss. A hit comes next at best, at worst after the other miss.
-@pytest.mark.parametrize(("ties", "value"), [("optimistic", 1 / 2), ("pessimistic", 1 / 3), ("expected", 4 / 9)])
+@pytest.mark.parametrize(
+    ("ties", "value"), [("optimistic", 1 / 2), ("pessimistic", 1 / 3), ("expected", 4 / 9)]
+)
 def test_ties(ties, value):
     assert_known(LATE, "reciprocal_rank", value, ties=ties)
 
 
-@pytest.mark.parametrize(("ties", "value"), [("optimistic", 5 / 2), ("pessimistic", 7 / 2), ("expected", 3)])
+@pytest.mark.parametrize(
+    ("ties", "value"), [("optimistic", 5 / 2), ("pessimistic", 7 / 2), ("expected", 3)]
+)
 def test_mean_rank_of_ties(ties, value):
     # The two hits stand at ranks 2 and 3 at best, at 3 and 4 at worst.
     assert values(LATE, ["mean_rank"], ties=ties)["mean_rank"] == value
@@ -84,7 +89,8 @@ def test_the_reciprocal_rank_is_a_sum_of_successes(data, more):
 
 
 def test_a_single_positive_among_ties_differs():
-    # The threshold of the triple takes three rows, precision 1/3; the mean over its orders is 11/18.
+    # The threshold of the triple takes three rows, precision 1/3; the mean over its orders is
+    # 11/18.
     assert values(TRI, ["average_precision", "reciprocal_rank"]) == {
         "average_precision": near(1 / 3),
         "reciprocal_rank": near(11 / 18),

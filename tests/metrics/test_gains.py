@@ -114,7 +114,9 @@ def test_gains_of_what_was_not_judged():
 
 
 def test_without_gains_there_is_no_best():
-    data = pl.DataFrame({"q": [1, 1, 2], "relevant": [0, 0, 1], "score": [2, 1, 1], "gain": [0.0, 0.0, 0.0]})
+    data = pl.DataFrame(
+        {"q": [1, 1, 2], "relevant": [0, 0, 1], "score": [2, 1, 1], "gain": [0.0, 0.0, 0.0]}
+    )
     names = ["dcg", "ndcg", "rbp0.5"]
     found = call(data, "evaluate", metrics=names, by="q")
     assert found.rows() == [(1, 0.0, None, 0.0), (2, 1.0, 1.0, 0.5)]
@@ -126,7 +128,10 @@ def test_without_gains_there_is_no_best():
 
 def test_a_deeper_cut_may_have_a_lower_value():
     # A hit first is best for one row, not for two: 1 / (1 + D2).
-    assert values(ranked(1, 0, 1), ["ndcg@1", "ndcg@2"]) == {"ndcg@1": 1, "ndcg@2": near(1 / (1 + D[1]))}
+    assert values(ranked(1, 0, 1), ["ndcg@1", "ndcg@2"]) == {
+        "ndcg@1": 1,
+        "ndcg@2": near(1 / (1 + D[1])),
+    }
 
 
 GAINS = st.integers(0, 3)
@@ -134,24 +139,38 @@ RANKED = ["dcg", "dcg@1", "dcg@3", "ndcg", "ndcg@1", "ndcg@3", "ndcg@40%"]
 
 
 def test_others_may_stand_beside_gains():
-    found = call(GRADED, "evaluate", metrics=["ndcg", "average_precision", "reciprocal_rank"], gain="gain").row(0)
+    found = call(
+        GRADED, "evaluate", metrics=["ndcg", "average_precision", "reciprocal_rank"], gain="gain"
+    ).row(0)
     # Hits at ranks 1 and 3: (1 + 2/3) / 2.
     assert found == (near(2.5 / (3 + D[1])), near(5 / 6), 1)
-    with pytest.raises(ValueError, match="orders equal scores by their gain: ask for average_precision without"):
-        call(GRADED, "evaluate", metrics=["ndcg", "average_precision"], gain="gain", ties="optimistic")
+    with pytest.raises(
+        ValueError, match="orders equal scores by their gain: ask for average_precision without"
+    ):
+        call(
+            GRADED,
+            "evaluate",
+            metrics=["ndcg", "average_precision"],
+            gain="gain",
+            ties="optimistic",
+        )
 
 
 def test_gains_in_parts():
     rng = np.random.default_rng(8)
     rows = 400
     data = pl.DataFrame({"q": rng.integers(0, 50, rows), "relevant": rng.random(rows) < 0.4})
-    data = data.with_columns(score=pl.Series(rng.integers(0, 9, rows)), gain=pl.Series(rng.integers(0, 4, rows) / 4))
-    # Where a group goes is polars' hash, which differs by version: of two parts, neither is too large with any.
+    data = data.with_columns(
+        score=pl.Series(rng.integers(0, 9, rows)), gain=pl.Series(rng.integers(0, 4, rows) / 4)
+    )
+    # Where a group goes is polars' hash, which differs by version: of two parts, neither is too
+    # large with any.
     parts = fp.partitioned(data, partitions=2, progress=False)
     names, given_too = ["ndcg", "ndcg@5", "dcg@3"], {"by": "q", "gain": "gain"}
     found = parts.evaluate(names, "relevant", "score", **given_too)
     assert found.rows() == [
-        tuple(map(near, row)) for row in fp.evaluate(data, names, "relevant", "score", **given_too).rows()
+        tuple(map(near, row))
+        for row in fp.evaluate(data, names, "relevant", "score", **given_too).rows()
     ]
     # One group is cut into ranges of its scores, none of which knows the best order.
     with pytest.raises(ValueError, match="gain= needs all rows of a group together"):
@@ -173,34 +192,57 @@ def test_a_missing_gain_is_worth_0_in_every_order(dtype, missing):
     if missing is not None and not dtype.is_float():
         missing = None
     data = pl.DataFrame(
-        {"y": [1, None, 1], "gain": pl.Series([1, missing, 7], dtype=dtype, strict=False), "s": [7] * 3}
+        {
+            "y": [1, None, 1],
+            "gain": pl.Series([1, missing, 7], dtype=dtype, strict=False),
+            "s": [7] * 3,
+        }
     )
     filled = data.with_columns(
-        pl.col("gain").fill_nan(None).fill_null(0) if dtype.is_float() else pl.col("gain").fill_null(0)
+        pl.col("gain").fill_nan(None).fill_null(0)
+        if dtype.is_float()
+        else pl.col("gain").fill_null(0)
     )
-    exact = {"pessimistic": D[1] + 7 * D[2], "optimistic": 7 + D[1], "threshold": 8 / 3 * (1 + D[1] + D[2])}
+    exact = {
+        "pessimistic": D[1] + 7 * D[2],
+        "optimistic": 7 + D[1],
+        "threshold": 8 / 3 * (1 + D[1] + D[2]),
+    }
     for ties, value in exact.items():
         options = {"gain": "gain", "ties": ties, "unjudged": "negative"}
         for frame in (data, data.lazy(), data.with_columns(c=1)):
-            counted = {} if isinstance(frame, pl.LazyFrame) or "c" not in frame.columns else {"count": "c"}
+            counted = (
+                {}
+                if isinstance(frame, pl.LazyFrame) or "c" not in frame.columns
+                else {"count": "c"}
+            )
             found = fp.evaluate(frame, ["dcg", "ndcg", "dcg@1"], "y", "s", **options, **counted)
             found = found.collect() if isinstance(found, pl.LazyFrame) else found
             assert found["dcg"].item() == near(value)
             assert found.equals(fp.evaluate(filled, ["dcg", "ndcg", "dcg@1"], "y", "s", **options))
 
 
-@pytest.mark.parametrize(("k", "value"), [("1", 300 / 330), ("2", 300 / 330), ("75%", 320 / 330), ("10", 1.0)])
+@pytest.mark.parametrize(
+    ("k", "value"), [("1", 300 / 330), ("2", 300 / 330), ("75%", 320 / 330), ("10", 1.0)]
+)
 def test_captured_gain(k, value):
     assert_known(MONEY, f"captured_gain@{k}", value, gain="gain")
     # Whole gains, too.
-    assert_known(MONEY.with_columns(pl.col("gain").cast(pl.Int64)), f"captured_gain@{k}", value, gain="gain")
+    assert_known(
+        MONEY.with_columns(pl.col("gain").cast(pl.Int64)), f"captured_gain@{k}", value, gain="gain"
+    )
 
 
 def test_captured_gain_of_ties():
-    # The first row and half of the next two are among the first two; all are tied in the second call.
+    # The first row and half of the next two are among the first two; all are tied in the second
+    # call.
     tied = MONEY.with_columns(score=pl.Series([9, 5, 5, 1]))
-    assert values(tied, ["captured_gain@2"], gain="gain")["captured_gain@2"] == near((300 + 20 / 2) / 330)
-    assert values(tied.with_columns(score=1), ["captured_gain@1"], gain="gain")["captured_gain@1"] == near(1 / 4)
+    assert values(tied, ["captured_gain@2"], gain="gain")["captured_gain@2"] == near(
+        (300 + 20 / 2) / 330
+    )
+    assert values(tied.with_columns(score=1), ["captured_gain@1"], gain="gain")[
+        "captured_gain@1"
+    ] == near(1 / 4)
 
 
 def test_captured_gain_without_gains_is_recall():

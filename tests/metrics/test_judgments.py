@@ -12,7 +12,8 @@ import frame_pr as fp
 @pytest.mark.parametrize(
     ("data", "value"),
     [
-        # Above the five positives stand 0, 0, 1, 2, 5 of the five negatives: (5 + 5 + 4 + 3 + 0) / 25.
+        # Above the five positives stand 0, 0, 1, 2, 5 of the five negatives: (5 + 5 + 4 + 3 + 0) /
+        # 25.
         (TEN, 17 / 25),
         # P = 2 of N - P = 4: the first has one above it, 1/2; the second two, 0.
         (ranked(0, 1, 0, 1, 0, 0), 1 / 4),
@@ -32,7 +33,8 @@ def test_known_answers_of_bpref(data, value):
 
 
 def test_bpref_of_what_was_not_retrieved_and_not_judged():
-    # Rank 1 nobody judged: it is left out. Of P = 3 and Q = 2 judged, hits are above 2 and 1 negatives; one is missing.
+    # Rank 1 nobody judged: it is left out. Of P = 3 and Q = 2 judged, hits are above 2 and 1
+    # negatives; one is missing.
     data = pl.DataFrame({"relevant": [None, 1, 0, 1, 0, 1], "score": [6, 5, 4, 3, 2, None]})
     assert_known(data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
     # It is no negative of bpref where it is one of other metrics.
@@ -40,8 +42,22 @@ def test_bpref_of_what_was_not_retrieved_and_not_judged():
     # In a tie with a judged negative, the positive has that one above it in half of the orders.
     tied = data.with_columns(score=pl.Series([6, 6, 6, 3, 2, None]))
     assert_known(tied, "bpref", (3 / 4 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
-    assert_known(tied, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="optimistic")
-    assert_known(tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic")
+    assert_known(
+        tied,
+        "bpref",
+        (1 + 1 / 2) / 3,
+        unjudged="negative",
+        unscored="unretrieved",
+        ties="optimistic",
+    )
+    assert_known(
+        tied,
+        "bpref",
+        (1 / 2 + 1 / 2) / 3,
+        unjudged="negative",
+        unscored="unretrieved",
+        ties="pessimistic",
+    )
 
 
 def test_bpref_without_positives_has_no_value():
@@ -57,7 +73,15 @@ PART = pl.DataFrame({"relevant": [1, None, 0, None], "score": [4, 3, 2, 1]})
 @pytest.mark.parametrize(
     ("k", "value"),
     # A fifth row and those behind it nobody retrieved; half of four rows are two.
-    [("1", 1), ("2", 1 / 2), ("3", 2 / 3), ("4", 2 / 4), ("10", 2 / 10), ("50%", 1 / 2), ("100%", 2 / 4)],
+    [
+        ("1", 1),
+        ("2", 1 / 2),
+        ("3", 2 / 3),
+        ("4", 2 / 4),
+        ("10", 2 / 10),
+        ("50%", 1 / 2),
+        ("100%", 2 / 4),
+    ],
 )
 def test_known_answers_of_judged(k, value):
     assert_known(PART, f"judged@{k}", value, unjudged="negative")
@@ -65,11 +89,14 @@ def test_known_answers_of_judged(k, value):
 
 def test_judged_of_tied_rows():
     # One of the two tied rows: each is judged with chance 1/2.
-    assert_known(PART.with_columns(score=pl.Series([4, 4, 2, 1])), "judged@1", 1 / 2, unjudged="negative")
+    assert_known(
+        PART.with_columns(score=pl.Series([4, 4, 2, 1])), "judged@1", 1 / 2, unjudged="negative"
+    )
 
 
 def test_judged_where_all_or_none_is():
-    # What is left out is not judged, and does not stand in the ranking either: two rows, both judged.
+    # What is left out is not judged, and does not stand in the ranking either: two rows, both
+    # judged.
     assert_known(PART, "judged@2", 1, unjudged="drop")
     assert_known(PART, "judged@4", 2 / 4, unjudged="drop")
     assert_known(TEN, "judged@5", 1)
@@ -92,7 +119,9 @@ def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
 
 
 def test_bpref_of_rows_that_stand_for_many():
-    # The three positives are tied with 4 * 10^15 - 1 misses. Of 4 * 10^15 places, those with 0, 1 and 2 misses above
-    # are worth 1, 2/3 and 1/3.
+    # The three positives are tied with 4 * 10^15 - 1 misses. Of 4 * 10^15 places, those with 0, 1
+    # and 2 misses above are worth 1, 2/3 and 1/3.
     data = pl.DataFrame({"y": [0, 1, 0], "s": [1, 1, 1], "n": [10**15, 3, 3 * 10**15 - 1]})
-    assert fp.evaluate(data, "bpref", "y", "s", count="n").item() == pytest.approx(2 / (4 * 10**15), rel=1e-15, abs=0)
+    assert fp.evaluate(data, "bpref", "y", "s", count="n").item() == pytest.approx(
+        2 / (4 * 10**15), rel=1e-15, abs=0
+    )

@@ -68,13 +68,23 @@ LARGEST = 1.7976931348623157e308
     ],
 )
 def test_thresholds_of_any_size(thresholds, mean, median, std, q75):
-    data = pl.DataFrame({"q": range(len(thresholds)), "y": [True] * len(thresholds), "s": thresholds})
-    found = data.pr.evaluate("threshold@recall=1", **CALL, mean_over="q", statistics=["mean", "median", "std", "q75"])
-    assert [None if value is None else pytest.approx(value) for value in found.row(0)[1:5]] == [mean, median, std, q75]
+    data = pl.DataFrame(
+        {"q": range(len(thresholds)), "y": [True] * len(thresholds), "s": thresholds}
+    )
+    found = data.pr.evaluate(
+        "threshold@recall=1", **CALL, mean_over="q", statistics=["mean", "median", "std", "q75"]
+    )
+    assert [None if value is None else pytest.approx(value) for value in found.row(0)[1:5]] == [
+        mean,
+        median,
+        std,
+        q75,
+    ]
 
 
 def test_which_mean():
-    # A user of three rows has ROC AUC 1/2, one of five rows with two positives has 4/6, and one without has none.
+    # A user of three rows has ROC AUC 1/2, one of five rows with two positives has 4/6, and one
+    # without has none.
     rows = [
         ("a", 1, 2),
         ("a", 0, 3),
@@ -106,23 +116,34 @@ def test_quantiles_are_linear():
     assert [round(one, 12) for one in found.row(0)[1:8]] == [round(float(one), 12) for one in known]
 
 
-@given(st.lists(st.sampled_from([0, 0.25, 0.5, 0.75, 1]), min_size=1, max_size=12), st.integers(0, 1000))
+@given(
+    st.lists(st.sampled_from([0, 0.25, 0.5, 0.75, 1]), min_size=1, max_size=12),
+    st.integers(0, 1000),
+)
 def test_any_values(values, permille):
     quantile = f"q{permille / 10}"
     found = of_values(values, ["mean", "median", "std", quantile])
     assert found["mean_precision@4"].item() == near(float(np.mean(values)))
     assert found["median_precision@4"].item() == near(float(np.median(values)))
-    assert found[f"{quantile}_precision@4"].item() == near(float(np.quantile(values, permille / 1000)))
-    assert found["std_precision@4"].item() == (near(float(np.std(values, ddof=1))) if len(values) > 1 else None)
+    assert found[f"{quantile}_precision@4"].item() == near(
+        float(np.quantile(values, permille / 1000))
+    )
+    assert found["std_precision@4"].item() == (
+        near(float(np.std(values, ddof=1))) if len(values) > 1 else None
+    )
 
 
 def test_nothing_defined():
-    found = RUN.filter(q="c").pr.evaluate("average_precision", **CALL, mean_over="q", statistics=ALL)
+    found = RUN.filter(q="c").pr.evaluate(
+        "average_precision", **CALL, mean_over="q", statistics=ALL
+    )
     assert found.row(0) == (1, *[None] * 8, 0, 1)
 
 
 def test_weighted_is_the_weighted_average_of_scikit_learn():
-    data = pl.DataFrame({"shown": list("aabbb"), "a": [0.9, 0.2, 0.3, 0.1, 0.5], "b": [0.1, 0.8, 0.7, 0.9, 0.5]})
+    data = pl.DataFrame(
+        {"shown": list("aabbb"), "a": [0.9, 0.2, 0.3, 0.1, 0.5], "b": [0.1, 0.8, 0.7, 0.9, 0.5]}
+    )
     long = data.pr.unpivot_classes("shown", ["a", "b"])
     call = {"by": "class", "mean_over": "class", "statistics": "weighted"}
     found = long.pr.evaluate("average_precision", "truth", "score", **call)
@@ -134,10 +155,14 @@ def test_weighted_is_the_weighted_average_of_scikit_learn():
 def test_all_keys_but_the_system():
     data = RUN.with_columns(t=-pl.col("s"), day=pl.lit(1))
     each = data.pr.evaluate("average_precision", "y", ["s", "t"], by=["day", "q"], mean_over=True)
-    named = data.pr.evaluate("average_precision", "y", ["s", "t"], by=["day", "q"], mean_over=["day", "q"])
+    named = data.pr.evaluate(
+        "average_precision", "y", ["s", "t"], by=["day", "q"], mean_over=["day", "q"]
+    )
     assert each.equals(named)
     assert each["system"].to_list() == ["s", "t"]
-    with pytest.raises(ValueError, match="mean_over=True averages over all columns of by=, and there are none"):
+    with pytest.raises(
+        ValueError, match="mean_over=True averages over all columns of by=, and there are none"
+    ):
         data.pr.evaluate("average_precision", "y", "s", mean_over=True)
 
 
@@ -148,7 +173,9 @@ def test_columns_named_by_a_dict():
     assert table["AP"].to_list() == table["again"].to_list() == [near(F(1, 2)), near(F(5, 6)), None]
     beside = RUN.pr.with_metrics(names, **CALL, prefix="q ")
     assert beside.columns == [*RUN.columns, "q AP", "q P@1", "q again"]
-    means = RUN.pr.evaluate({"MAP": "average_precision"}, **CALL, mean_over="q", statistics=["mean", "median"])
+    means = RUN.pr.evaluate(
+        {"MAP": "average_precision"}, **CALL, mean_over="q", statistics=["mean", "median"]
+    )
     assert means.columns == ["groups", "MAP", "median_MAP", "undefined_MAP"]
 
 
@@ -156,7 +183,11 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
     call = CALL | {"mean_over": "q", "statistics": ALL}
     lazy = RUN.lazy().pr.evaluate({"AP": "average_precision"}, **call)
     assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == lazy.collect().schema == RUN.pr.evaluate({"AP": "average_precision"}, **call).schema
+    assert (
+        lazy.collect_schema()
+        == lazy.collect().schema
+        == RUN.pr.evaluate({"AP": "average_precision"}, **call).schema
+    )
 
 
 @pytest.mark.parametrize("by", ["q", None])
@@ -167,4 +198,6 @@ def test_in_parts(by):
     assert parts.evaluate(names, **call).equals(RUN.pr.evaluate(names, **call))
     if by:
         call |= {"mean_over": True, "statistics": ALL}
-        assert parts.evaluate("average_precision", **call).equals(RUN.pr.evaluate("average_precision", **call))
+        assert parts.evaluate("average_precision", **call).equals(
+            RUN.pr.evaluate("average_precision", **call)
+        )

@@ -48,7 +48,13 @@ NO_NAMES += [
     "rows\n",
     "Precision@10",
 ]
-NO_NAMES += ["f1@threshold=1..2", "max_f1@10", "threshold@max_f1@3", "interpolated_average_precision_10", "f_1@3"]
+NO_NAMES += [
+    "f1@threshold=1..2",
+    "max_f1@10",
+    "threshold@max_f1@3",
+    "interpolated_average_precision_10",
+    "f_1@3",
+]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,8 @@ NO_NAMES += ["f1@threshold=1..2", "max_f1@10", "threshold@max_f1@3", "interpolat
 def test_what_a_name_of_another_tool_means(name, meant):
     assert meant_names(name) == meant
     with pytest.raises(
-        ValueError, match=re.escape(" or ".join(map(repr, meant)) or "; names look like average_precision")
+        ValueError,
+        match=re.escape(" or ".join(map(repr, meant)) or "; names look like average_precision"),
     ):
         metric(name)
 
@@ -97,4 +104,6 @@ def test_every_word_for_a_metric_means_one():
     for answer, words in WORDS.items():
         if not (answer.endswith("=") or "(" in answer or " " in answer):
             for word in words.split():
-                assert meant_names(word) or word in ("depth", "percent", "population", "cutoff"), word
+                assert meant_names(word) or word in ("depth", "percent", "population", "cutoff"), (
+                    word
+                )

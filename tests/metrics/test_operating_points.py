@@ -17,7 +17,8 @@ import frame_pr as fp
 @pytest.mark.parametrize(
     ("data", "name", "value"),
     [
-        # Precision at the hits of the ten: 1, 1, 3/4, 2/3, 1/2. The last of at least .7 is at rank 4, score 7.
+        # Precision at the hits of the ten: 1, 1, 3/4, 2/3, 1/2. The last of at least .7 is at rank
+        # 4, score 7.
         (TEN, "recall@precision=0.7", 3 / 5),
         (TEN, "threshold@precision=0.7", 7),
         (TEN, "k@precision=0.7", 4),
@@ -35,7 +36,8 @@ import frame_pr as fp
         (SIX, "precision@precision=0.7", None),
         (SIX, "threshold@precision=0.7", None),
         (LATE_BLOCK, "recall@precision=0.5", 1),
-        # One false one of five is .2; it stands above the third hit, so that the threshold is that of rank 4.
+        # One false one of five is .2; it stands above the third hit, so that the threshold is that
+        # of rank 4.
         (TEN, "recall@fpr=0.2", 3 / 5),
         (TEN, "threshold@fpr=0.2", 7),
         (TEN, "fpr@fpr=0.2", 1 / 5),
@@ -48,8 +50,9 @@ import frame_pr as fp
         (TEN, "recall@specificity=1", 2 / 5),
         (SIX, "recall@specificity=1", 0),
         (SIX, "threshold@specificity=1", None),
-        # Below rank 1, ..., 6 of the ten, the share of negatives is 5/9, 5/8, 4/7, 4/6, 3/5 and 3/4. The first of at
-        # least .7 is below rank 6, score 5; of at least .6 below rank 2. None is above 3/4.
+        # Below rank 1, ..., 6 of the ten, the share of negatives is 5/9, 5/8, 4/7, 4/6, 3/5 and
+        # 3/4. The first of at least .7 is below rank 6, score 5; of at least .6 below rank 2. None
+        # is above 3/4.
         (TEN, "recall@npv=0.7", 4 / 5),
         (TEN, "threshold@npv=0.7", 5),
         (TEN, "k@npv=0.6", 2),
@@ -68,7 +71,8 @@ import frame_pr as fp
         (TEN, "recall@2/min", 1),
         (TEN, "recall@6/min", 4 / 5),
         (TEN, "recall@30%/min", 2 / 3),
-        # The lowest threshold that selects at most K rows, hits or not. The second score of CUT_BLOCK has three rows.
+        # The lowest threshold that selects at most K rows, hits or not. The second score of
+        # CUT_BLOCK has three rows.
         (TEN, "threshold@3", 8),
         (TEN, "threshold@30%", 8),
         (TEN, "threshold@100", 1),
@@ -117,8 +121,11 @@ def test_known_answers_of_a_share_of_the_rows(data, name, value):
 
 
 def test_what_is_not_retrieved_belongs_to_the_rows():
-    # Half of four rows are two, of which one is retrieved: half of a share of two is filled up with a miss.
-    data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]}).with_columns(n=8)
+    # Half of four rows are two, of which one is retrieved: half of a share of two is filled up with
+    # a miss.
+    data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]}).with_columns(
+        n=8
+    )
     assert_known(data, "precision@50%", 1 / 2, unscored="unretrieved")
     # rows= says that there are eight: a quarter are two.
     assert_known(data, "k@25%", 2, unscored="unretrieved", total_rows="n")
@@ -126,7 +133,13 @@ def test_what_is_not_retrieved_belongs_to_the_rows():
 
 def test_one_class_only():
     data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
-    names = ["recall@precision=0.5", "threshold@precision=0.5", "recall@fpr=0.5", "threshold@fpr=0.5", "k@fpr=0.5"]
+    names = [
+        "recall@precision=0.5",
+        "threshold@precision=0.5",
+        "recall@fpr=0.5",
+        "threshold@fpr=0.5",
+        "k@fpr=0.5",
+    ]
     found = call(data, "evaluate", metrics=names, by="q")
     # Of positives alone there is no false positive rate; of negatives alone no recall, and no step.
     assert found.rows() == [(1, 1.0, 1, None, None, None), (2, None, None, None, None, 0)]
@@ -182,7 +195,10 @@ def test_one_block_of_all_rows_is_no_better_than_chance(positives, rows):
 def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
     precision, fpr = least / 20, most / 20
     heads = ["tp", "fp", "k", "fpr", "precision", "threshold"]
-    found = values(data, [f"{head}@{cut}" for head in heads for cut in (f"precision={precision}", f"fpr={fpr}")])
+    found = values(
+        data,
+        [f"{head}@{cut}" for head in heads for cut in (f"precision={precision}", f"fpr={fpr}")],
+    )
     curve = data.pr.curve("relevant", "score").select("threshold", "k", "tp").rows()
     positives = data["relevant"].sum()
     negatives = data.height - positives
@@ -198,8 +214,12 @@ def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
         if cut.startswith("fpr") and not negatives:
             assert found[f"tp@{cut}"] is None
             continue
-        # Of all that keep the limit the largest recall; and of the thresholds that have it the highest, a step.
-        assert tuple(found[f"{head}@{cut}"] for head in ("threshold", "k", "tp")) == (steps or [(None, 0, 0)])[-1]
+        # Of all that keep the limit the largest recall; and of the thresholds that have it the
+        # highest, a step.
+        assert (
+            tuple(found[f"{head}@{cut}"] for head in ("threshold", "k", "tp"))
+            == (steps or [(None, 0, 0)])[-1]
+        )
 
 
 def test_capped_recall_of_many_positives():
@@ -223,12 +243,15 @@ def test_net_benefit():
 
 @pytest.mark.parametrize("t", ["0.1", "0.25", "0.5", "0.8"])
 def test_net_benefit_is_a_cost(t):
-    # Vickers and Elkin (2006): prevalence - w cost, of a missed positive that costs 1 / w, at the odds w of t.
+    # Vickers and Elkin (2006): prevalence - w cost, of a missed positive that costs 1 / w, at the
+    # odds w of t.
     w = Fraction(t) / (1 - Fraction(t))
     data = TEN.with_columns(pl.col("score") / 11)
     cost = float(1 / w)
     found = data.pr.evaluate(
-        [f"net_benefit@threshold={t}", f"cost{cost!r}@threshold={t}", "prevalence"], "relevant", "score"
+        [f"net_benefit@threshold={t}", f"cost{cost!r}@threshold={t}", "prevalence"],
+        "relevant",
+        "score",
     )
     benefit, cost_there, prevalence = found.row(0)
     assert benefit == near(prevalence - float(w) * cost_there)
@@ -236,11 +259,24 @@ def test_net_benefit_is_a_cost(t):
 
 @pytest.mark.parametrize("height", [60, 3000])
 def test_metrics_are_the_same_bits_beside_one_that_reads_all_blocks(height):
-    # Sums over steps do not become sums over all blocks, whose zeros would change the order of additions.
+    # Sums over steps do not become sums over all blocks, whose zeros would change the order of
+    # additions.
     rows = pl.int_range(height, eager=True)
-    data = pl.DataFrame({"q": rows % 3, "relevant": rows * rows % 7 == 2, "score": rows * 37 % 1001})
-    names = ["average_precision", "roc_auc", "ndcg", "max_f1", "equal_error_rate", "precision@recall=0", "tp@10"]
-    beside = data.pr.evaluate([*names, "threshold@10", "threshold@equal_error_rate"], "relevant", "score", by="q")
+    data = pl.DataFrame(
+        {"q": rows % 3, "relevant": rows * rows % 7 == 2, "score": rows * 37 % 1001}
+    )
+    names = [
+        "average_precision",
+        "roc_auc",
+        "ndcg",
+        "max_f1",
+        "equal_error_rate",
+        "precision@recall=0",
+        "tp@10",
+    ]
+    beside = data.pr.evaluate(
+        [*names, "threshold@10", "threshold@equal_error_rate"], "relevant", "score", by="q"
+    )
     assert beside.select("q", *names).equals(data.pr.evaluate(names, "relevant", "score", by="q"))
     alone = data.pr.evaluate("threshold@10", "relevant", "score", by="q")
     assert beside.select("q", "threshold@10").equals(alone)

@@ -62,7 +62,13 @@ def test_known_answers():
     expected = {
         **{"k": 15, "tp": 12, "fp": 3, "fn": 4, "tn": 21},
         **{"precision": 12 / 15, "fdr": 3 / 15, "recall": 12 / 16, "fnr": 4 / 16},
-        **{"specificity": 21 / 24, "fpr": 3 / 24, "npv": 21 / 25, "accuracy": 33 / 40, "prevalence": 16 / 40},
+        **{
+            "specificity": 21 / 24,
+            "fpr": 3 / 24,
+            "npv": 21 / 25,
+            "accuracy": 33 / 40,
+            "prevalence": 16 / 40,
+        },
         "f1": 24 / 31,  # 2 tp / (2 tp + fp + fn)
         "informedness": 12 / 16 + 21 / 24 - 1,
         "markedness": 12 / 15 + 21 / 25 - 1,
@@ -100,11 +106,16 @@ def test_perfect_and_worthless_are_exact():
 
 
 def test_shares_of_a_row():
-    # At a rank a block may be cut, which makes tp a fraction: two thirds of a hit among two of five rows.
+    # At a rank a block may be cut, which makes tp a fraction: two thirds of a hit among two of five
+    # rows.
     counts = pl.DataFrame([(2 / 3, 2, 3, 5)], schema=COLUMNS, orient="row")
-    result = counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()}).row(0, named=True)
+    result = counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()}).row(
+        0, named=True
+    )
     for name in FIGURES:
-        assert result[name] == pytest.approx(float(figure(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14), name
+        assert result[name] == pytest.approx(
+            float(figure(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14
+        ), name
 
 
 def test_costs_that_floats_cannot_tell_are_refused():
@@ -128,12 +139,15 @@ def test_prevalence_is_that_of_the_group_at_every_cutoff():
 def test_a_single_positive_is_divided_by_its_hits():
     # The positive is at rank 2, with a precision of 1/2, and is the only hit of the first two.
     frame = pl.DataFrame({"y": [0, 1, 0], "s": [3, 2, 1]})
-    assert fp.evaluate(frame, ["average_precision@2/hits", "average_precision@1/hits"], "y", "s").row(0) == (0.5, 0)
+    assert fp.evaluate(
+        frame, ["average_precision@2/hits", "average_precision@1/hits"], "y", "s"
+    ).row(0) == (0.5, 0)
 
 
 def test_an_association_of_many_rows_at_a_rank_has_no_cancellation():
-    # Two of 2 * 10^10 + 2 positives are not retrieved, and the rank is the number of rows: two misses fill it up.
-    # So tp = 2 * 10^10, fp = fn = 2 and tn = 0, and the correlation is -4 / (2 * (2 * 10^10 + 2)).
+    # Two of 2 * 10^10 + 2 positives are not retrieved, and the rank is the number of rows: two
+    # misses fill it up. So tp = 2 * 10^10, fp = fn = 2 and tn = 0, and the correlation is -4 / (2 *
+    # (2 * 10^10 + 2)).
     frame = pl.DataFrame({"y": [1, 1], "s": [1.0, None], "n": [2 * 10**10, 2]})
     result = fp.evaluate(frame, "mcc@100%", "y", "s", count="n", unscored="unretrieved").item()
     assert result == pytest.approx(-2 / (2 * 10**10 + 2), rel=1e-12, abs=0)

@@ -37,7 +37,13 @@ def test_known_answers(data, value):
 @pytest.mark.parametrize(
     ("ties", "value"),
     # The positive of the tie comes before the negative, or after it, or either is as likely.
-    [("threshold", 3 / 4), ("expected", 3 / 4), ("optimistic", 1), ("pessimistic", 1 / 2), ("order", 1 / 2)],
+    [
+        ("threshold", 3 / 4),
+        ("expected", 3 / 4),
+        ("optimistic", 1),
+        ("pessimistic", 1 / 2),
+        ("order", 1 / 2),
+    ],
 )
 def test_ties(ties, value):
     assert call(TIE, "evaluate", metrics="roc_auc", ties=ties).item() == value
@@ -64,12 +70,14 @@ def test_equal_error_rate(data, value, threshold):
 
 @pytest.mark.parametrize(("ties", "value"), [("optimistic", 0), ("pessimistic", 1 / 2)])
 def test_equal_error_rate_of_ties(ties, value):
-    # The positive of the tie comes first, which leads to (0, 0); or the negative does, from (0, 1/2) to (1, 1/2).
+    # The positive of the tie comes first, which leads to (0, 0); or the negative does, from (0,
+    # 1/2) to (1, 1/2).
     assert values(TIE, ["equal_error_rate"], ties=ties)["equal_error_rate"] == value
 
 
 def test_equal_error_rate_of_what_is_not_retrieved():
-    # Two of three negatives are ranked: from (2/3, 1) a line leads to (1, 0), by way of 2/3 + 1/4 * 1/3.
+    # Two of three negatives are ranked: from (2/3, 1) a line leads to (1, 0), by way of 2/3 + 1/4 *
+    # 1/3.
     data = pl.DataFrame({"relevant": [0, 0, 1, 0], "score": [2.0, 1.0, None, None]})
     assert_known(data, "equal_error_rate", 3 / 4, unscored="unretrieved")
     assert_known(data, "threshold@equal_error_rate", None, unscored="unretrieved")
@@ -92,13 +100,21 @@ def test_a_tie_break_decides():
     data = TIE.with_columns(place=pl.Series([0, 1, 2]))
     for descending, value in ((True, 1), (False, 1 / 2)):
         assert (
-            call(data, "evaluate", metrics="roc_auc", tie_break="place", tie_break_descending=descending).item()
+            call(
+                data,
+                "evaluate",
+                metrics="roc_auc",
+                tie_break="place",
+                tie_break_descending=descending,
+            ).item()
             == value
         )
 
 
 def test_without_either_class_there_is_no_pair():
-    data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "relevant": [1, 1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 2, 1]})
+    data = pl.DataFrame(
+        {"q": [1, 1, 2, 2, 3, 3], "relevant": [1, 1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 2, 1]}
+    )
     given = {"truth": "relevant", "score": "score", "by": "q"}
     assert fp.evaluate(data, "roc_auc", **given)["roc_auc"].to_list() == [None, None, 0.0]
     means = fp.evaluate(data, "roc_auc", **given, mean_over="q")
@@ -106,17 +122,22 @@ def test_without_either_class_there_is_no_pair():
 
 
 def test_unretrieved_rows_are_one_tied_block_at_the_end():
-    data = pl.DataFrame({"relevant": [1, 0, 1, 0, 0], "score": [3, 2, None, None, None]}).with_columns(P=3, N=7)
+    data = pl.DataFrame(
+        {"relevant": [1, 0, 1, 0, 0], "score": [3, 2, None, None, None]}
+    ).with_columns(P=3, N=7)
     given = {"truth": "relevant", "score": "score", "unscored": "unretrieved"}
-    # The first positive is above all three negatives. The other is below one, and level with two: (3 + 2/2) / (2 * 3).
+    # The first positive is above all three negatives. The other is below one, and level with two:
+    # (3 + 2/2) / (2 * 3).
     assert fp.evaluate(data, "roc_auc", **given).item() == near(4 / 6)
-    # A third positive and a fourth negative that the frame lacks are level with those: (4 + 3/2 + 3/2) / (3 * 4).
+    # A third positive and a fourth negative that the frame lacks are level with those: (4 + 3/2 +
+    # 3/2) / (3 * 4).
     found = fp.evaluate(data, "roc_auc", **given, total_positives="P", total_rows="N")
     assert found.item() == near(7 / 12)
 
 
 def test_weights():
-    # The positive of weight 2 is level with a negative of weight 1, and above one of weight 3: 2 * (1/2 + 3) / (2 * 4).
+    # The positive of weight 2 is level with a negative of weight 1, and above one of weight 3: 2 *
+    # (1/2 + 3) / (2 * 4).
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [2, 2, 1], "weight": [2, 1, 3]})
     assert call(data, "evaluate", metrics="roc_auc", weight="weight").item() == near(7 / 8)
 
@@ -126,13 +147,19 @@ def test_expressions_are_the_same_to_the_last_bit():
     expression = pl.col("score").pr.metric("roc_auc", "relevant")
     whole = data.select(expression).item()
     assert whole.hex() == call(data, "evaluate", metrics="roc_auc").item().hex()
-    assert data.group_by("q").agg(expression).sort("q").equals(call(data, "evaluate", metrics="roc_auc", by="q"))
+    assert (
+        data.group_by("q")
+        .agg(expression)
+        .sort("q")
+        .equals(call(data, "evaluate", metrics="roc_auc", by="q"))
+    )
 
 
 @pytest.mark.parametrize(
     ("data", "name", "value"),
     [
-        # Up to the first of five negatives recall is 2/5: area .08. Chance has .02, the best .2: (1 + .06/.18) / 2.
+        # Up to the first of five negatives recall is 2/5: area .08. Chance has .02, the best .2: (1
+        # + .06/.18) / 2.
         (TEN, "roc_auc@fpr=0.2", 2 / 3),
         # Recall 0 up to fpr 1/3, then 1/3: area 1/18. Chance has 1/8, the best 1/2: (1 - 5/27) / 2.
         (SIX, "roc_auc@fpr=0.5", 11 / 27),
@@ -150,7 +177,8 @@ def test_known_answers_up_to_a_rate(data, name, value):
 @pytest.mark.parametrize(
     ("ties", "value"),
     [
-        # Before the first negative 2/3 of a hit of two on average: area 1/2 * 1/3, (1 + (1/6 - 1/8) / (3/8)) / 2.
+        # Before the first negative 2/3 of a hit of two on average: area 1/2 * 1/3, (1 + (1/6 - 1/8)
+        # / (3/8)) / 2.
         ("expected", 5 / 9),
         # Both hits before it, or none: area 1/2, and 0.
         ("optimistic", 1),
@@ -167,15 +195,15 @@ def test_one_class_has_no_area_up_to_a_rate():
 
 
 def test_unretrieved_rows_up_to_a_rate():
-    # A hit, then a hit and two misses that nobody ranked, tied: a line from (0, 1/2) to (1, 1). Up to 1/2 the area is
-    # 1/4 + 1/2 * 1/2 * 1/4 = 5/16: (1 + (5/16 - 1/8) / (3/8)) / 2.
+    # A hit, then a hit and two misses that nobody ranked, tied: a line from (0, 1/2) to (1, 1). Up
+    # to 1/2 the area is 1/4 + 1/2 * 1/2 * 1/4 = 5/16: (1 + (5/16 - 1/8) / (3/8)) / 2.
     data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]})
     assert_known(data, "roc_auc@fpr=0.5", 3 / 4, unscored="unretrieved")
 
 
 def test_weights_up_to_a_rate():
-    # A hit of weight 2 level with a miss of weight 1, then one of 3: to fpr 1/4 a line up to 1, from there on 1.
-    # Up to 1/2 the area is 1/8 + 1/4: (1 + (3/8 - 1/8) / (3/8)) / 2.
+    # A hit of weight 2 level with a miss of weight 1, then one of 3: to fpr 1/4 a line up to 1,
+    # from there on 1. Up to 1/2 the area is 1/8 + 1/4: (1 + (3/8 - 1/8) / (3/8)) / 2.
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [2, 2, 1], "w": [2, 1, 3]})
     for factor in (1, 0.25):  # whole, and with fractions
         weighed = data.with_columns(w=pl.col("w") * factor)
@@ -198,22 +226,30 @@ def test_scores_the_other_way_round(data):
 @given(BOTH_CLASSES, st.sampled_from([1, 3, 0.25]), st.sampled_from([1, 7, 0.1]))
 def test_weights_of_classes_change_nothing(data, of_hits, of_misses):
     names = ["roc_auc", *PARTS]
-    weighed = data.with_columns(w=pl.when("relevant").then(float(of_hits)).otherwise(float(of_misses)))
+    weighed = data.with_columns(
+        w=pl.when("relevant").then(float(of_hits)).otherwise(float(of_misses))
+    )
     expected = {name: near(value) for name, value in values(data, names).items()}
     assert values(weighed, names, weight="w") == expected
 
 
 def test_a_partial_area_that_ends_inside_a_tie_in_expectation():
-    # One positive and two negatives are tied, and half a negative is within fpr 0.25. In a third of the orders the
-    # positive comes first, with an area of 1/2 of the two pairs: a share of (1/3) (1/2) / 2 = 1/12. A random ranking
-    # has 1/32, and the largest share is 1/4, so McClish's area is (1 + (1/12 - 1/32) / (1/4 - 1/32)) / 2 = 13/21.
+    # One positive and two negatives are tied, and half a negative is within fpr 0.25. In a third of
+    # the orders the positive comes first, with an area of 1/2 of the two pairs: a share of (1/3)
+    # (1/2) / 2 = 1/12. A random ranking has 1/32, and the largest share is 1/4, so McClish's area
+    # is (1 + (1/12 - 1/32) / (1/4 - 1/32)) / 2 = 13/21.
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [1, 1, 1]})
     result = call(data, "evaluate", metrics="roc_auc@fpr=0.25", ties="expected")
     assert result.item() == near(13 / 21)
 
 
 def test_curves_of_float_weights_cross_up_to_rounding_errors():
-    # At the threshold 3, all negatives and no positive are selected: both error rates are 1, but 1.1 - 0.2 > 0.9.
-    data = pl.DataFrame({"y": [0, 0, 0, 1, 0], "s": [3, 3, 3, 2, 2], "w": [0.1, 0.1, 0.7, 0.2, 0.0]})
-    found = data.pr.evaluate(["threshold@equal_error_rate", "equal_error_rate"], "y", "s", weight="w")
+    # At the threshold 3, all negatives and no positive are selected: both error rates are 1, but
+    # 1.1 - 0.2 > 0.9.
+    data = pl.DataFrame(
+        {"y": [0, 0, 0, 1, 0], "s": [3, 3, 3, 2, 2], "w": [0.1, 0.1, 0.7, 0.2, 0.0]}
+    )
+    found = data.pr.evaluate(
+        ["threshold@equal_error_rate", "equal_error_rate"], "y", "s", weight="w"
+    )
     assert found.row(0) == (3, near(1))

@@ -40,7 +40,9 @@ def test_nothing_runs_before_compute():
     frame = frame_of(DATA.to_pandas())
     unread = frame.map_partitions(read, meta=frame._meta)
     for result in (
-        unread.pr.evaluate(["rows", "average_precision"], "relevant", "score", by="query", mean_over="query"),
+        unread.pr.evaluate(
+            ["rows", "average_precision"], "relevant", "score", by="query", mean_over="query"
+        ),
         unread.pr.with_metrics("average_precision", "relevant", "score", by="query"),
     ):
         with pytest.raises(RuntimeError, match="the rows were read"):
@@ -60,14 +62,19 @@ def test_every_kind_of_pandas_columns(backend):
 
 
 def test_missing_scores_and_truths_are_missing():
-    # Dask's own reading of object columns and NaN: a missing value of any kind is one for the policies.
+    # Dask's own reading of object columns and NaN: a missing value of any kind is one for the
+    # policies.
     for missing in (np.nan, None, pd.NA):
-        data = pd.DataFrame({"query": [1, 1, 1, 2], "relevant": [1, 0, 1, 1], "score": [3, 2, missing, 1]})
+        data = pd.DataFrame(
+            {"query": [1, 1, 1, 2], "relevant": [1, 0, 1, 1], "score": [3, 2, missing, 1]}
+        )
         data["score"] = data["score"].astype("Float64" if missing is pd.NA else "float64")
         frame = frame_of(data, 2)
         with pytest.raises(ValueError, match=r"score column 'score' has 1 missing of \d values"):
             frame.pr.average_precision("relevant", "score", by="query").compute()
-        result = frame.pr.average_precision("relevant", "score", by="query", unscored="unretrieved").compute()
+        result = frame.pr.average_precision(
+            "relevant", "score", by="query", unscored="unretrieved"
+        ).compute()
         # One of the two positives is found, first: (1/1) / 2.
         assert sorted(result["average_precision"]) == [0.5, 1.0]
 
@@ -75,20 +82,29 @@ def test_missing_scores_and_truths_are_missing():
 def test_large_keys_of_known_totals_meet_those_of_the_rows():
     # With a null among them, numpy's floats would hold 2^63 - 1 and -2^62 - 1 as other numbers.
     keys = [2**63 - 1, None, -(2**62) - 1]
-    data = pl.DataFrame({"q": keys, "y": [1, 0, 1], "s": [3, 2, 1]}).to_pandas(use_pyarrow_extension_array=True)
+    data = pl.DataFrame({"q": keys, "y": [1, 0, 1], "s": [3, 2, 1]}).to_pandas(
+        use_pyarrow_extension_array=True
+    )
     totals = pl.DataFrame({"q": [*keys, 5], "total": [2, 1, 4, 3]})
-    result = frame_of(data, 2).pr.evaluate("recall@1", "y", "s", by="q", total_positives=totals).compute()
+    result = (
+        frame_of(data, 2)
+        .pr.evaluate("recall@1", "y", "s", by="q", total_positives=totals)
+        .compute()
+    )
     assert dict(pl.from_pandas(result).rows()) == {keys[0]: 0.5, None: 0.0, keys[2]: 0.25, 5: 0.0}
 
 
 # Dask 2026.8 reads files by what pandas 3.1 calls deprecated.
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning")
 def test_a_part_that_is_not_of_the_type_dask_says(tmp_path):
-    # numpy's int64 and bool cannot be missing: a file with nulls comes as float64, or object, where Dask says int64.
+    # numpy's int64 and bool cannot be missing: a file with nulls comes as float64, or object, where
+    # Dask says int64.
     for name, query in (("a", [1, 2, 2]), ("b", [1, None, 2])):
         data = {"query": query, "relevant": [True, False, True], "score": [3.0, 2.0, 1.0]}
         pl.DataFrame(data).write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(TypeError, match=r"column 'query' is int64 to Dask, and float64 in .* nan, which int64"):
+    with pytest.raises(
+        TypeError, match=r"column 'query' is int64 to Dask, and float64 in .* nan, which int64"
+    ):
         dd.read_parquet(tmp_path).pr.evaluate("rows", "relevant", "score", by="query").compute()
     frame = dd.read_parquet(tmp_path, dtype_backend="pyarrow")
     result = pl.from_pandas(frame.pr.evaluate("rows", "relevant", "score", by="query").compute())
@@ -97,8 +113,12 @@ def test_a_part_that_is_not_of_the_type_dask_says(tmp_path):
 
 def test_an_object_column_is_refused():
     with dask.config.set({"dataframe.convert-string": False}):
-        frame = frame_of(pd.DataFrame({"query": pd.Series(["a", 1], dtype=object), "r": [0, 1], "s": [1, 2]}))
-        with pytest.raises(TypeError, match="column 'query' is object in Dask, which may hold anything"):
+        frame = frame_of(
+            pd.DataFrame({"query": pd.Series(["a", 1], dtype=object), "r": [0, 1], "s": [1, 2]})
+        )
+        with pytest.raises(
+            TypeError, match="column 'query' is object in Dask, which may hold anything"
+        ):
             frame.pr.average_precision("r", "s", by="query")
 
 
@@ -116,12 +136,17 @@ def counts(frame, key="q"):
     result = frame.pr.evaluate("rows", "t", "s", by=key)
     computed = result.compute()
     assert computed.dtypes.astype(str).equals(result._meta.dtypes.astype(str))
-    keys = ["None" if pd.api.types.is_scalar(key) and pd.isna(key) else str(key) for key in computed[key]]
+    keys = [
+        "None" if pd.api.types.is_scalar(key) and pd.isna(key) else str(key)
+        for key in computed[key]
+    ]
     assert len(set(keys)) == len(keys), f"one key, several groups: {keys}"
     return dict(zip(keys, computed["rows"].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("values", [[1, 2, 1, None], [True, False, True, None], ["a", "b", "a", None]], ids=str)
+@pytest.mark.parametrize(
+    "values", [[1, 2, 1, None], [True, False, True, None], ["a", "b", "a", None]], ids=str
+)
 def test_dictionaries(values):
     code = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.array(values).type))
     frame = parts(*(rows_of(q=pd.array(values[i : i + 2], dtype=code)) for i in (0, 2)))
@@ -132,7 +157,9 @@ def test_dictionaries(values):
 # pandas 2.2 says so where Dask puts parts together.
 @pytest.mark.filterwarnings("ignore:The behavior of DataFrame concatenation:FutureWarning")
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("values", [["a", "b", "b", "c"], [1, 2, 2, 3], [None, None, "a", None]], ids=str)
+@pytest.mark.parametrize(
+    "values", [["a", "b", "b", "c"], [1, 2, 2, 3], [None, None, "a", None]], ids=str
+)
 def test_categories_that_differ_from_part_to_part(values, known):
     frame = parts(*(rows_of(q=pd.Categorical(values[i : i + 2])) for i in (0, 2)))
     frame = frame if known else frame.assign(q=frame["q"].cat.as_unknown())
@@ -141,7 +168,9 @@ def test_categories_that_differ_from_part_to_part(values, known):
 
 
 @pytest.mark.parametrize(
-    "values", [[[1], [1], [2], None], [{"a": 1, "b": "x"}] * 2 + [{"a": 2, "b": None}, None]], ids=str
+    "values",
+    [[[1], [1], [2], None], [{"a": 1, "b": "x"}] * 2 + [{"a": 2, "b": None}, None]],
+    ids=str,
 )
 def test_nested_keys(values):
     keys = pd.array(values, dtype=pd.ArrowDtype(pa.array(values).type))
@@ -157,7 +186,11 @@ CUT = {
     "truth": ("t", [True, False], [2, 0]),
     "wide key": ("q", np.array([44, 44], "int8"), [300, 44]),
     "key as text": ("q", [1, 2], ["1", "2"]),
-    "times": ("q", pd.to_datetime(["2024-01-01"] * 2).as_unit("s"), pd.to_datetime(["2024-01-01 00:00:00.5"] * 2)),
+    "times": (
+        "q",
+        pd.to_datetime(["2024-01-01"] * 2).as_unit("s"),
+        pd.to_datetime(["2024-01-01 00:00:00.5"] * 2),
+    ),
 }
 
 
@@ -165,7 +198,10 @@ CUT = {
 def test_values_that_the_announced_type_cannot_hold(column, first, second):
     frame = parts(*(rows_of(**{"q": [1, 1], column: values}) for values in (first, second)))
     for by in ("q", None)[: 2 if column != "q" else 1]:
-        with pytest.raises(TypeError, match=rf"column '{column}' is .* to Dask, and .* in a part, with values such as"):
+        with pytest.raises(
+            TypeError,
+            match=rf"column '{column}' is .* to Dask, and .* in a part, with values such as",
+        ):
             frame.pr.evaluate("average_precision", "t", "s", by=by).compute()
 
 
@@ -174,7 +210,11 @@ def test_numbers_as_names():
     for by in (0, None):
         result = frame_of(rows).pr.evaluate(["rows", "average_precision"], 1, 2, by=by).compute()
         expected = rows.pr.evaluate(["rows", "average_precision"], 1, 2, by=by)
-        result = result.astype(expected.dtypes.to_dict()).sort_values(list(result.columns)).reset_index(drop=True)
+        result = (
+            result.astype(expected.dtypes.to_dict())
+            .sort_values(list(result.columns))
+            .reset_index(drop=True)
+        )
         pd.testing.assert_frame_equal(result, expected)
 
 
@@ -215,4 +255,7 @@ def test_a_lost_worker_changes_nothing(dask_cluster):
         assert not running.done()
         result = running.result(timeout=60)
         assert worker not in client.scheduler_info()["workers"]
-    assert_same(pl.from_pandas(result).sort("query"), DATA.pr.evaluate(METRICS, "relevant", "score", by="query"))
+    assert_same(
+        pl.from_pandas(result).sort("query"),
+        DATA.pr.evaluate(METRICS, "relevant", "score", by="query"),
+    )

@@ -61,14 +61,17 @@ def nothing_left(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "given", [{"by": "group"}, {}, {"weight": "w"}, {"bins": 7}, {"truth": "label", "positive": "yes"}], ids=str
+    "given",
+    [{"by": "group"}, {}, {"weight": "w"}, {"bins": 7}, {"truth": "label", "positive": "yes"}],
+    ids=str,
 )
 @pytest.mark.parametrize("parts", [1, 5])
 def test_a_tally_is_that_of_the_plain_call(parts, given):
     data, given = scored(), {"truth": "y", "score": "s"} | given
     expected = fp.tally(data, **given)
     assert parted(data, parts).tally(**given).equals(expected)
-    # Rows that are alike are in one part, and a part is a tally: a tally of them all would find nothing more.
+    # Rows that are alike are in one part, and a part is a tally: a tally of them all would find
+    # nothing more.
     assert parted(expected, parts).tally(count="count", **given).equals(expected)
 
 
@@ -78,7 +81,10 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
     # With five parts, all names: half of them in groups, and the others without.
     step = 2 if parts == 5 and by != ["group", "w"] else 13
     data, names = scored(), NAMES[0 if by else 1 :: step]
-    assert_same(parted(data, parts).evaluate(names, "y", "s", by=by), fp.evaluate(data, names, "y", "s", by=by))
+    assert_same(
+        parted(data, parts).evaluate(names, "y", "s", by=by),
+        fp.evaluate(data, names, "y", "s", by=by),
+    )
 
 
 @pytest.mark.parametrize("by", ["group", None], ids=str)
@@ -98,11 +104,26 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
     ids=str,
 )
 def test_options(policies, by):
-    data, metrics = scored(), ["average_precision", "interpolated_average_precision", "f1@7", "tn@20", "tied_rows"]
-    metrics = [*metrics[: 2 if "weight" in policies else 5], "max_f1", "k@recall=0.5", "recall@threshold=0.5"]
-    metrics = [name for name in metrics if policies.get("ties") != "expected" or ("@" in name and "k@" not in name)]
+    data, metrics = (
+        scored(),
+        ["average_precision", "interpolated_average_precision", "f1@7", "tn@20", "tied_rows"],
+    )
+    metrics = [
+        *metrics[: 2 if "weight" in policies else 5],
+        "max_f1",
+        "k@recall=0.5",
+        "recall@threshold=0.5",
+    ]
+    metrics = [
+        name
+        for name in metrics
+        if policies.get("ties") != "expected" or ("@" in name and "k@" not in name)
+    ]
     if by is not None and "total_rows" in policies:
-        policies = {**policies, "total_rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
+        policies = {
+            **policies,
+            "total_rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4}),
+        }
     given = {"truth": "y", "score": "s", "by": by} | policies
     assert_same(parted(data, 4).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
 
@@ -110,17 +131,29 @@ def test_options(policies, by):
 @pytest.mark.parametrize("missing", [None, math.nan])
 @pytest.mark.parametrize("by", ["group", None], ids=str)
 def test_unretrieved_rows_are_in_no_range(by, missing):
-    data = scored().with_columns(s=pl.when(pl.col("place") % 6 == 0).then(pl.lit(missing)).otherwise("s"))
+    data = scored().with_columns(
+        s=pl.when(pl.col("place") % 6 == 0).then(pl.lit(missing)).otherwise("s")
+    )
     given = {"by": by, "unscored": "unretrieved"}
-    metrics = ["average_precision", "interpolated_average_precision", "rows", "k@recall=0.1", "roc_auc"]
-    assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), fp.evaluate(data, metrics, "y", "s", **given))
+    metrics = [
+        "average_precision",
+        "interpolated_average_precision",
+        "rows",
+        "k@recall=0.1",
+        "roc_auc",
+    ]
+    assert_same(
+        parted(data, 4).evaluate(metrics, "y", "s", **given),
+        fp.evaluate(data, metrics, "y", "s", **given),
+    )
     with pytest.raises(ValueError, match=r"score column 's' has .* missing"):
         parted(data, 4).average_precision("y", "s", by=by)
 
 
 @pytest.mark.parametrize("given", [{"total_positives": "P"}, {"unscored": "unretrieved"}], ids=str)
 def test_the_best_f_of_ranges_without_a_hit(given):
-    # All thresholds are equally good, and the highest of them stands in the first range, beside others.
+    # All thresholds are equally good, and the highest of them stands in the first range, beside
+    # others.
     top = pl.when(pl.col("place") == 7).then(2).otherwise("s")
     data = scored().with_columns(y=pl.col("place") == 5, s=pl.when(pl.col("place") != 5).then(top))
     data = data if "unscored" in given else data.filter(pl.col("place") != 5)
@@ -134,7 +167,11 @@ def test_the_best_f_of_ranges_without_a_hit(given):
 @pytest.mark.parametrize("parts", [3, 20])
 def test_keys_keep_their_type(parts, keys):
     data = scored().with_columns(key=keys.gather(scored()["group"]))
-    call = {"metrics": ["average_precision", "interpolated_average_precision"], "truth": "y", "score": "s"}
+    call = {
+        "metrics": ["average_precision", "interpolated_average_precision"],
+        "truth": "y",
+        "score": "s",
+    }
     call["by"] = ["key", "group"]
     assert_same(parted(data, parts).evaluate(**call), fp.evaluate(data, **call))
 
@@ -143,10 +180,14 @@ def test_keys_keep_their_type(parts, keys):
 def test_columns_of_any_name(name):
     for column in ("group", "s"):
         data = scored().rename({column: name})
-        given = {"truth": "y", "score": "s", "by": "group"} | {"score" if column == "s" else "by": name}
+        given = {"truth": "y", "score": "s", "by": "group"} | {
+            "score" if column == "s" else "by": name
+        }
         for by in (given["by"], None):
             given["by"] = by
-            assert_same(parted(data, 5).average_precision(**given), fp.average_precision(data, **given))
+            assert_same(
+                parted(data, 5).average_precision(**given), fp.average_precision(data, **given)
+            )
 
 
 @pytest.mark.parametrize("by", ["group", None], ids=str)
@@ -161,7 +202,9 @@ def test_from_files_without_groups(tmp_path):
     for i, part in enumerate(data.iter_slices(10_000)):
         part.write_parquet(tmp_path / f"{i}.parquet")
     scanned = pl.scan_parquet(tmp_path / "*.parquet")
-    result = fp.partitioned(scanned, memory_budget="1MiB", progress=False).interpolated_average_precision("y", "place")
+    result = fp.partitioned(
+        scanned, memory_budget="1MiB", progress=False
+    ).interpolated_average_precision("y", "place")
     assert_same(result, fp.interpolated_average_precision(data, "y", "place"))
 
 
@@ -188,8 +231,14 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
 def test_rows_that_are_alike_are_counted_first(given, by):
     # Six scores, one of them zero of either sign, and a column that is named like a count.
     score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
-    score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
-    data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
+    score = (
+        score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
+    )
+    data = (
+        scored()
+        .with_columns(s=score)
+        .rename({"y": "count", "group": "count" * 3 if by is None else "group"})
+    )
     names = ["rows", "positives", "average_precision", "roc_auc", "tied_rows"]
     names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
     assert_same(
@@ -208,7 +257,9 @@ def test_an_error_leaves_nothing(parts):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(OSError, match=r"\[Errno 27\] no parts can be written .*: directory= takes another one"):
+        with pytest.raises(
+            OSError, match=r"\[Errno 27\] no parts can be written .*: directory= takes another one"
+        ):
             parted(scored(rows=20_000), parts).average_precision("y", "s", by="group")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -238,7 +289,9 @@ def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
 def test_what_parts_cannot_do():
     with pytest.raises(ValueError, match="partitions must be a whole number"):
         parted(scored(), 0)
-    with pytest.raises(TypeError, match="polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got"):
+    with pytest.raises(
+        TypeError, match="polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got"
+    ):
         fp.partitioned([1])
     with pytest.raises(TypeError, match="parts do not: join evaluate"):
         parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
@@ -250,7 +303,9 @@ def test_what_parts_cannot_do():
         parted(scored(), 2, directory="/none").average_precision("y", "s", by="group")
     for option in ({"gain": "w"}, {"prevalence": 0.1}):
         with pytest.raises(ValueError, match="needs all rows of a group together"):
-            parted(scored(), 2).evaluate("ndcg" if "gain" in option else "average_precision", "y", "s", **option)
+            parted(scored(), 2).evaluate(
+                "ndcg" if "gain" in option else "average_precision", "y", "s", **option
+            )
 
 
 def test_parts_of_a_frame_can_be_copied_and_pickled_and_those_of_a_stream_not():
@@ -270,11 +325,20 @@ def test_parts_of_a_frame_can_be_copied_and_pickled_and_those_of_a_stream_not():
         {"by": (pl.col("s") * 3).floor()},  # a key of the name of the score
         {"by": "group", "truth": pl.col("other") > 900, "score": -pl.col("other")},
         {"by": "group", "truth": pl.col("w") >= 1, "weight": "w"},
-        {"by": pl.col("place") % 50, "truth": pl.col("w") >= 1, "gain": pl.col("w") + 1, "metrics": ["ndcg", "rows"]},
+        {
+            "by": pl.col("place") % 50,
+            "truth": pl.col("w") >= 1,
+            "gain": pl.col("w") + 1,
+            "metrics": ["ndcg", "rows"],
+        },
         {"by": "group", "score": cs.by_name("s", "other")},
         {"score": pl.col("s") + pl.col("other"), "weight": pl.col("w") * 2},
         {"by": "group", "tie_break": pl.col("place") % 50, "total_positives": pl.col("P") * 2},
-        {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
+        {
+            "by": ["group", pl.col("place") % 3],
+            "mean_over": "group",
+            "truth": pl.col("y").cast(pl.Int8),
+        },
     ],
 )
 def test_expressions_as_columns(given):
@@ -303,7 +367,9 @@ def test_wrong_expressions_as_columns(given, sentence):
 
 
 @pytest.mark.parametrize("by", ["group", None])
-@pytest.mark.parametrize("policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str)
+@pytest.mark.parametrize(
+    "policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str
+)
 def test_counted_rows_in_ranges(policies, by):
     data = scored().with_columns(n=pl.col("place") % 3)
     names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "tied_rows"]
@@ -315,7 +381,9 @@ def test_counted_rows_in_ranges(policies, by):
     found = parted(data, 5).evaluate(names, "y", "s", **given)
     assert_same(found, fp.evaluate(data, names, "y", "s", **given))
     if "weight" not in policies:
-        repeated = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
+        repeated = (
+            data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
+        )
         assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **policies))
 
 
@@ -346,7 +414,10 @@ def test_a_stream_is_that_of_the_plain_call(make, parts):
     assert_same(of_stream().evaluate(names, **given), fp.evaluate(data, names, **given))
     assert of_stream().tally(**given).sort(pl.all()).equals(fp.tally(data, **given).sort(pl.all()))
     mean = {"mean_over": True, "by": "group"}
-    assert_same(of_stream().evaluate("roc_auc", "y", "s", **mean), fp.evaluate(data, "roc_auc", "y", "s", **mean))
+    assert_same(
+        of_stream().evaluate("roc_auc", "y", "s", **mean),
+        fp.evaluate(data, "roc_auc", "y", "s", **mean),
+    )
 
 
 def test_a_reader_serves_one_call_and_wrong_names_none():
@@ -356,7 +427,10 @@ def test_a_reader_serves_one_call_and_wrong_names_none():
     with pytest.raises(TypeError, match="score column 'y' is Boolean"):
         run.roc_auc("group", "y")
     assert run.roc_auc("y", "s").height == 1
-    with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows: it may have been read before"):
+    with pytest.raises(
+        ValueError,
+        match="the stream of a RecordBatchReader has no rows: it may have been read before",
+    ):
         run.roc_auc("y", "s")
     with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows"):
         run.tally("y", "s")
@@ -369,7 +443,9 @@ def test_a_stream_that_breaks():
 
     pa = pytest.importorskip("pyarrow")
     reader = pa.RecordBatchReader.from_batches(scored().to_arrow().schema, batches())
-    with pytest.raises(TypeError, match="the stream of a RecordBatchReader cannot be read: connection lost"):
+    with pytest.raises(
+        TypeError, match="the stream of a RecordBatchReader cannot be read: connection lost"
+    ):
         fp.partitioned(reader, progress=False).roc_auc("y", "s")
 
 

@@ -15,7 +15,9 @@ import frame_pr as fp
 
 pytestmark = pytest.mark.slow
 
-RUN = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 0, 1], "s": [4.0, 3, 2, 1], "w": [1.0, 2, 3, 4], "P": [9] * 4})
+RUN = pl.DataFrame(
+    {"q": [1, 1, 2, 2], "t": [1, 0, 0, 1], "s": [4.0, 3, 2, 1], "w": [1.0, 2, 3, 4], "P": [9] * 4}
+)
 
 
 WRITING = """
@@ -30,9 +32,13 @@ fp.partitioned(run, partitions=90, directory=sys.argv[1], progress=False).averag
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of Posix")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_an_interrupt_leaves_no_parts_and_other_signals_a_folder_with_the_number_of_the_process(tmp_path, name):
+def test_an_interrupt_leaves_no_parts_and_other_signals_a_folder_with_the_number_of_the_process(
+    tmp_path, name
+):
     command = [sys.executable, "-c", WRITING, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as running:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as running:
         running.stdout.readline()
         while not list(tmp_path.glob("*/*")):
             assert running.poll() is None
@@ -42,11 +48,16 @@ def test_an_interrupt_leaves_no_parts_and_other_signals_a_folder_with_the_number
         assert "KeyboardInterrupt" in errors
         assert list(tmp_path.iterdir()) == []
     else:
-        assert [path.name.startswith(f"frame_pr-{running.pid}-") for path in tmp_path.iterdir()] == [True]
+        assert [
+            path.name.startswith(f"frame_pr-{running.pid}-") for path in tmp_path.iterdir()
+        ] == [True]
 
 
 def test_a_call_leaves_signals_and_threads_as_they_are():
-    signals, threads = [signal.getsignal(one) for one in signal.valid_signals()], threading.active_count()
+    signals, threads = (
+        [signal.getsignal(one) for one in signal.valid_signals()],
+        threading.active_count(),
+    )
     fp.partitioned(RUN, partitions=2, progress=False).average_precision("t", "s", by="q")
     assert [signal.getsignal(one) for one in signal.valid_signals()] == signals
     assert threading.active_count() == threads
@@ -56,13 +67,17 @@ def test_a_home_directory(tmp_path, monkeypatch):
     for variable in ("HOME", "USERPROFILE"):  # Windows reads the second
         monkeypatch.setenv(variable, str(tmp_path))
     with pytest.raises(FileNotFoundError) as raised:
-        fp.partitioned(RUN, partitions=2, directory="~/none", progress=False).average_precision("t", "s", by="q")
+        fp.partitioned(RUN, partitions=2, directory="~/none", progress=False).average_precision(
+            "t", "s", by="q"
+        )
     assert str(raised.value.filename).startswith(str(tmp_path / "none"))
 
 
 @pytest.mark.parametrize("size", [4, "1023KiB", np.int64(16)], ids=str)
 def test_a_budget_that_was_meant_in_gibibytes(size):
-    with pytest.raises(ValueError, match=r"memory_budget=.* must be at least 1MiB and below 2\*\*62 bytes: 4"):
+    with pytest.raises(
+        ValueError, match=r"memory_budget=.* must be at least 1MiB and below 2\*\*62 bytes: 4"
+    ):
         fp.partitioned(RUN, memory_budget=size)
 
 
@@ -77,9 +92,13 @@ def test_numbers_of_parts():
         parted = fp.partitioned(RUN, partitions=number, progress=False)
         assert parted.average_precision("t", "s", by="q").height == 2
     for number in (True, np.True_, 2.0, "2", 0, np.int64(-1)):
-        with pytest.raises((TypeError, ValueError), match="partitions must be a whole number of at least 1"):
+        with pytest.raises(
+            (TypeError, ValueError), match="partitions must be a whole number of at least 1"
+        ):
             fp.partitioned(RUN, partitions=number)
-    with pytest.raises(ValueError, match="partitions=10001: each part takes a file and about 20 ms; give at most"):
+    with pytest.raises(
+        ValueError, match="partitions=10001: each part takes a file and about 20 ms; give at most"
+    ):
         fp.partitioned(RUN, partitions=10_001)
     for directory in (3, 2.5, ["parts"]):
         with pytest.raises(TypeError, match="directory must be text or a path, got"):

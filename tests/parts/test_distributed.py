@@ -51,9 +51,16 @@ def test_every_metric(engine, by):
 
 @BOTH
 def test_options_means_and_systems_together(engine):
-    given = {"by": ["model", "query"], "mean_over": "query", "score": ["score", "other"], "unjudged": "negative"}
+    given = {
+        "by": ["model", "query"],
+        "mean_over": "query",
+        "score": ["score", "other"],
+        "unjudged": "negative",
+    }
     statistics = ["mean", "median", "std", "q25", "weighted", "defined"]
-    check(engine, metrics={"AP": "average_precision"}, truth="judged", statistics=statistics, **given)
+    check(
+        engine, metrics={"AP": "average_precision"}, truth="judged", statistics=statistics, **given
+    )
 
 
 @BOTH
@@ -68,7 +75,10 @@ def test_groups_that_only_known_totals_have(engine):
         {"ties": "expected", "metrics": ["rows", "average_precision", "precision@3"]},
         {"tie_break": "row", "weight": "weight"},
         {"score": "found", "unscored": "drop", "truth": "judged", "unjudged": "drop"},
-        {"truth": "label", "positive": "yes"},  # query 5 has no positive, so a part may hold no "yes"
+        {
+            "truth": "label",
+            "positive": "yes",
+        },  # query 5 has no positive, so a part may hold no "yes"
         {"total_positives": "twenty", "total_rows": "forty"},
         {"prevalence": 0.1},
         {"mean_over": "query", "undefined": 0.5},
@@ -102,13 +112,17 @@ def test_one_group_of_a_frame_that_gives_other_rows_when_it_is_read_again(engine
         import pandas as pd
 
         def part(i):
-            return pd.DataFrame({"t": [random.random() < 0.3 for _ in range(20)], "s": [random.random()] * 20})
+            return pd.DataFrame(
+                {"t": [random.random() < 0.3 for _ in range(20)], "s": [random.random()] * 20}
+            )
 
         meta = pd.DataFrame({"t": pd.Series(dtype=bool), "s": pd.Series(dtype=float)})
         frame = dask.dataframe.from_map(part, range(3), meta=meta)
     else:
         frame = engine.make(DATA).selectExpr("rand() < 0.3 AS t", "rand() AS s")
-    result = engine.read(frame.pr.evaluate(["positives", "tp@threshold=-inf", "recall@threshold=-inf"], "t", "s"))
+    result = engine.read(
+        frame.pr.evaluate(["positives", "tp@threshold=-inf", "recall@threshold=-inf"], "t", "s")
+    )
     assert result["positives"].item() == result["tp@threshold=-inf"].item()
     assert result["recall@threshold=-inf"].item() == 1
     with pytest.raises(ValueError, match="gain= needs all rows of a group together"):
@@ -117,39 +131,65 @@ def test_one_group_of_a_frame_that_gives_other_rows_when_it_is_read_again(engine
 
 @BOTH
 @pytest.mark.parametrize(
-    "given", [{"count": "other", "by": ["model", "text"]}, {"bins": 3}, {"bins": [0, 0.5, 2], "by": None}], ids=str
+    "given",
+    [{"count": "other", "by": ["model", "text"]}, {"bins": 3}, {"bins": [0, 0.5, 2], "by": None}],
+    ids=str,
 )
 def test_tallies(engine, given):
-    columns = fp.tally(DATA, **{"truth": "relevant", "score": "score", "by": "query"} | given).columns
+    columns = fp.tally(
+        DATA, **{"truth": "relevant", "score": "score", "by": "query"} | given
+    ).columns
     check(engine, function="tally", order=columns, **given)
 
 
 @BOTH
 @pytest.mark.parametrize("by", [["model", "text"], None], ids=str)
 def test_metrics_as_extra_columns(engine, by):
-    check(engine, function="with_metrics", by=by, prefix="its_", truth="label", positive="yes", order="row")
+    check(
+        engine,
+        function="with_metrics",
+        by=by,
+        prefix="its_",
+        truth="label",
+        positive="yes",
+        order="row",
+    )
 
 
 @BOTH
 def test_few_rows_and_none(engine):
     few = DATA.filter(pl.col("row") < 3)
     all_rows = engine.make(DATA)
-    for frame, data in [(engine.make(few, parts=7), few), (all_rows[all_rows["row"] < 0], DATA.clear())]:
+    for frame, data in [
+        (engine.make(few, parts=7), few),
+        (all_rows[all_rows["row"] < 0], DATA.clear()),
+    ]:
         for by in ("query", None):
             result = engine.read(frame.pr.evaluate(METRICS, "relevant", "score", by=by))
-            assert_same(result.sort(by or "rows"), data.pr.evaluate(METRICS, "relevant", "score", by=by))
+            assert_same(
+                result.sort(by or "rows"), data.pr.evaluate(METRICS, "relevant", "score", by=by)
+            )
 
 
-# Names that a shuffle takes, that frame_pr uses inside, or that polars, SQL and Spark read in their own way.
+# Names that a shuffle takes, that frame_pr uses inside, or that polars, SQL and Spark read in their
+# own way.
 @BOTH
 def test_hostile_names(engine):
     odd = ["hash", "0", "range", "a.b `c`", "^s.*$", "c0"]
     names = dict(zip(["query", "relevant", "score", "weight", "twenty", "row"], odd, strict=True))
     data = DATA.with_columns(twenty=pl.lit(999)).select(*names).rename(names)
-    given = {"truth": "0", "score": "range", "weight": "a.b `c`", "total_positives": "^s.*$", "tie_break": "c0"}
+    given = {
+        "truth": "0",
+        "score": "range",
+        "weight": "a.b `c`",
+        "total_positives": "^s.*$",
+        "tie_break": "c0",
+    }
     for by in ("hash", None):
         check(engine, data, by=by, order=by, **given)
-    columns = DATA.select("query", rows=pl.col("relevant").cast(pl.Int8), average_precision=pl.col("other"))
+    columns = DATA.select(
+        "query", rows=pl.col("relevant").cast(pl.Int8), average_precision=pl.col("other")
+    )
     check(engine, columns, truth="rows", score="average_precision")
 
 
@@ -157,10 +197,22 @@ def test_hostile_names(engine):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant'?"),
+        (
+            {"truth": "relevent"},
+            ValueError,
+            "no column 'relevent' in the frame; did you mean 'relevant'?",
+        ),
         ({"score": "text"}, TypeError, "score column 'text' is String"),
-        ({"weight": pl.col("weight")}, TypeError, "weight takes names of columns where the frame is in parts"),
-        ({"ties": "order"}, ValueError, "ties='order' uses the order of the rows, and a shuffle moves them"),
+        (
+            {"weight": pl.col("weight")},
+            TypeError,
+            "weight takes names of columns where the frame is in parts",
+        ),
+        (
+            {"ties": "order"},
+            ValueError,
+            "ties='order' uses the order of the rows, and a shuffle moves them",
+        ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -174,18 +226,29 @@ def test_errors_before_any_row_is_read(engine, given, error, message):
 def test_errors_about_rows(engine):
     frame = engine.make(DATA)
     for by in ("query", None):
-        with pytest.raises(Exception, match=r"score column 'found' has \d+ missing of \d+ values.* \(in the part of "):
+        with pytest.raises(
+            Exception,
+            match=r"score column 'found' has \d+ missing of \d+ values.* \(in the part of ",
+        ):
             engine.read(frame.pr.average_precision("relevant", "found", by=by))
-    with pytest.raises(ValueError, match="truth column 'label' has no 'typo', it holds 'no', 'yes'"):
+    with pytest.raises(
+        ValueError, match="truth column 'label' has no 'typo', it holds 'no', 'yes'"
+    ):
         frame.pr.average_precision("label", "score", positive="typo")
     for rows in (frame, DATA):
-        with pytest.raises(TypeError, match=r"total_positives takes a polars or pandas frame, got a (Spark|Dask) "):
+        with pytest.raises(
+            TypeError, match=r"total_positives takes a polars or pandas frame, got a (Spark|Dask) "
+        ):
             rows.pr.average_precision("relevant", "score", by="query", total_positives=frame)
     with pytest.raises(ValueError, match="the frame has a column 'row' already: prefix="):
         frame.pr.with_metrics({"row": "rows"}, "relevant", "score", by="query")
-    with pytest.raises(TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"):
+    with pytest.raises(
+        TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"
+    ):
         frame.pr.curve("relevant", "score")
-    with pytest.raises(TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"):
+    with pytest.raises(
+        TypeError, match=r"a (Spark|Dask) DataFrame has evaluate, .*; call this function on its"
+    ):
         frame.pr.report("relevant", "score", confidence=0.9)
 
 
@@ -195,9 +258,13 @@ def test_modules_that_are_missing_or_not_imported():
     calls = [f"fp.roc_auc({frame}, 'y', 's')" for frame in frames] + [
         "sys.modules['dask'] = None; import frame_pr.dask"
     ]
-    code += "".join(f"try:\n    {line}\nexcept Exception as error:\n    print(error)\n" for line in calls)
+    code += "".join(
+        f"try:\n    {line}\nexcept Exception as error:\n    print(error)\n" for line in calls
+    )
     command = [sys.executable, "-W", "ignore", "-c", code]
-    said = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout.splitlines()
+    said = subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=True
+    ).stdout.splitlines()
     assert said[0].endswith("DataFrame: import frame_pr.spark first, then call this again")
     assert said[1].endswith("DataFrame: import frame_pr.dask first, then call this again")
     assert said[2].endswith('pip install "frame_pr[dask]"')

@@ -31,7 +31,15 @@ RUN = pl.DataFrame(
     }
 )
 GIVEN = {"truth": "relevant", "score": "score", "by": "query", "unscored": "unretrieved"}
-METRICS = ["rows", "positives", "average_precision", "roc_auc", "precision@10", "max_f1", "threshold@max_f1"]
+METRICS = [
+    "rows",
+    "positives",
+    "average_precision",
+    "roc_auc",
+    "precision@10",
+    "max_f1",
+    "threshold@max_f1",
+]
 
 
 @contextmanager
@@ -59,7 +67,9 @@ def in_postgres():
     dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", exc_type=ImportError)
     with postgres_server() as port, connected(dbapi, port) as connection:
         with connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE run (query text, relevant boolean, score double precision)")
+            cursor.execute(
+                "CREATE TABLE run (query text, relevant boolean, score double precision)"
+            )
             cursor.executemany("INSERT INTO run VALUES ($1, $2, $3)", RUN.to_arrow())
         yield lambda: pl.read_database(COUNT, connection)
 
@@ -81,12 +91,21 @@ def postgres_server():
     if None in programs or os.name != "posix":
         pytest.skip("PostgreSQL is not installed")
     user = {"user": "nobody"} if os.getuid() == 0 else {}  # PostgreSQL refuses to run as root.
-    with tempfile.TemporaryDirectory(prefix="postgres-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="postgres-", dir="/tmp", ignore_cleanup_errors=True
+    ) as folder:
         if user:
             shutil.chown(folder, "nobody")
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **user}
         data = f"--pgdata={folder}/data"
-        command = [programs[0], "--auth=trust", "--username=test", "--encoding=UTF8", "--no-sync", data]
+        command = [
+            programs[0],
+            "--auth=trust",
+            "--username=test",
+            "--encoding=UTF8",
+            "--no-sync",
+            data,
+        ]
         subprocess.run(command, check=True, **quiet)
         port = free_port()
         options = ["-k", folder, "-h", "127.0.0.1", "-p", str(port), "-F"]
@@ -114,5 +133,7 @@ def counts(request):
 def test_counts_of_a_database_give_the_metrics_of_its_rows(counts):
     assert counts["count"].sum() == RUN.height
     assert counts.height < 0.8 * RUN.height
-    assert_same(fp.evaluate(counts, METRICS, **GIVEN, count="count"), fp.evaluate(RUN, METRICS, **GIVEN))
+    assert_same(
+        fp.evaluate(counts, METRICS, **GIVEN, count="count"), fp.evaluate(RUN, METRICS, **GIVEN)
+    )
     assert_same(fp.curve(counts, **GIVEN, count="count"), fp.curve(RUN, **GIVEN))

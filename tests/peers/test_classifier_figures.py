@@ -32,7 +32,8 @@ def parts() -> dict[int, pl.DataFrame]:
     return {q: part for (q,), part in segments().partition_by("q", as_dict=True).items()}
 
 
-# scikit-learn -------------------------------------------------------------------------------------------------------
+# scikit-learn
+# -------------------------------------------------------------------------------------------------------
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
@@ -75,7 +76,9 @@ def operating_points(part: pl.DataFrame, *, weighted: bool):
 @WEIGHTED
 def test_at_a_precision_or_a_false_positive_rate(weighted):
     heads = ["recall", "threshold"]
-    cuts = [f"precision={limit}" for limit in (0.3, 0.5, 0.75, 1.0)] + [f"fpr={limit}" for limit in (0.0, *LIMITS)]
+    cuts = [f"precision={limit}" for limit in (0.3, 0.5, 0.75, 1.0)] + [
+        f"fpr={limit}" for limit in (0.0, *LIMITS)
+    ]
     found = figures([f"{head}@{cut}" for cut in cuts for head in heads], weighted=weighted)
     compared = 0
     for q, part in parts().items():
@@ -133,11 +136,16 @@ def test_min_cost(weighted, ratio):
 def test_gains(gain):
     # Tied scores are averaged there, too. Without a gain ndcg_score says 0.
     names = {
-        f"{head}{at}": k for head in ("dcg", "ndcg") for at, k in (("", None), ("@1", 1), ("@3", 3), ("@100", 100))
+        f"{head}{at}": k
+        for head in ("dcg", "ndcg")
+        for at, k in (("", None), ("@1", 1), ("@3", 3), ("@100", 100))
     }
-    found = figures(list(names), weighted=False, undefined=0.0, **({"gain": "gain"} if gain == "gain" else {}))
+    found = figures(
+        list(names), weighted=False, undefined=0.0, **({"gain": "gain"} if gain == "gain" else {})
+    )
     for q, part in parts().items():
-        # One row of zeros and ones would be labels to it: with a row of grades beside it, it is a row of grades.
+        # One row of zeros and ones would be labels to it: with a row of grades beside it, it is a
+        # row of grades.
         grades = np.array([part[gain].cast(pl.Float64), np.arange(part.height) + 2.0])
         score = np.array([part["score"]] * 2)
         for name, k in names.items():
@@ -146,7 +154,8 @@ def test_gains(gain):
             assert found[q][name] == near(float(2 * both - other)), (q, name)
 
 
-# scipy --------------------------------------------------------------------------------------------------------------
+# scipy
+# --------------------------------------------------------------------------------------------------------------
 
 
 def test_kolmogorov_and_smirnov():
@@ -154,16 +163,21 @@ def test_kolmogorov_and_smirnov():
     found = figures(["max_informedness"], weighted=False)
     for q, part in parts().items():
         if part["truth"].n_unique() == 2:
-            positives, negatives = (part.filter(pl.col("truth") == truth)["score"] for truth in (True, False))
+            positives, negatives = (
+                part.filter(pl.col("truth") == truth)["score"] for truth in (True, False)
+            )
             # One-sided: how far the positives lie to the right.
-            theirs = stats.ks_2samp(positives, negatives, alternative="less", method="asymp").statistic
+            theirs = stats.ks_2samp(
+                positives, negatives, alternative="less", method="asymp"
+            ).statistic
             assert found[q]["max_informedness"] == near(float(theirs)), q
             u = stats.mannwhitneyu(positives, negatives).statistic
             auc = part.pr.roc_auc("truth", "score").item()
             assert auc == near(float(u) / (len(positives) * len(negatives)))
 
 
-# torchmetrics -------------------------------------------------------------------------------------------------------
+# torchmetrics
+# -------------------------------------------------------------------------------------------------------
 
 
 def torchmetrics():
@@ -184,7 +198,10 @@ def test_torchmetrics():
     ]
     found = figures(names, weighted=False)
     for q, part in parts().items():
-        score, truth = torch.tensor(part["score"].to_list()), torch.tensor(part["truth"].cast(pl.Int8).to_list())
+        score, truth = (
+            torch.tensor(part["score"].to_list()),
+            torch.tensor(part["truth"].cast(pl.Int8).to_list()),
+        )
         ours = found[q]
         if part["truth"].n_unique() < 2:
             with warnings.catch_warnings():
@@ -194,11 +211,18 @@ def test_torchmetrics():
             continue
         for limit in (None, *LIMITS):
             theirs = classification.binary_auroc(score, truth, max_fpr=limit).item()
-            assert ours["roc_auc" if limit is None else f"roc_auc@fpr={limit}"] == pytest.approx(theirs, abs=1e-6)
+            assert ours["roc_auc" if limit is None else f"roc_auc@fpr={limit}"] == pytest.approx(
+                theirs, abs=1e-6
+            )
         # Quarters of counts are exact in 32 bits, but for thirds, which are no limits here.
         for limit in (0.25, 0.5, 0.75):
-            recall, threshold = classification.binary_recall_at_fixed_precision(score, truth, min_precision=limit)
-            assert ours[f"recall@precision={limit}"] == pytest.approx(recall.item(), abs=1e-6), (q, limit)
+            recall, threshold = classification.binary_recall_at_fixed_precision(
+                score, truth, min_precision=limit
+            )
+            assert ours[f"recall@precision={limit}"] == pytest.approx(recall.item(), abs=1e-6), (
+                q,
+                limit,
+            )
             if ours[f"threshold@precision={limit}"] is None:
                 assert math.isnan(threshold.item())
             recall, threshold = classification.binary_sensitivity_at_specificity(

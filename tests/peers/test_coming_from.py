@@ -29,7 +29,9 @@ def arguments(texts: list[str]) -> dict:
 def rows(tool: str) -> list[tuple[str, str, dict, str]]:
     """Their name, ours, our arguments, and the difference."""
     lines = re.findall(r"^\| (`.*) \| (`.*) \|(.*)\|$", SECTIONS[tool], re.MULTILINE)
-    return [(codes(theirs)[0], *_ours(codes(ours)), phrase.strip()) for theirs, ours, phrase in lines]
+    return [
+        (codes(theirs)[0], *_ours(codes(ours)), phrase.strip()) for theirs, ours, phrase in lines
+    ]
 
 
 def _ours(texts: list[str]) -> tuple[str, dict]:
@@ -44,13 +46,17 @@ def shared(tool: str) -> dict:
 
 def of_table(tool: str):
     table = rows(tool)
-    return pytest.mark.parametrize(("theirs", "name", "policies", "phrase"), table, ids=[row[0] for row in table])
+    return pytest.mark.parametrize(
+        ("theirs", "name", "policies", "phrase"), table, ids=[row[0] for row in table]
+    )
 
 
 def same(found, expected, tolerance: float) -> bool:
     if found is None or expected is None:
         return found is expected
-    return (math.isnan(found) and math.isnan(expected)) or math.isclose(found, expected, rel_tol=0, abs_tol=tolerance)
+    return (math.isnan(found) and math.isnan(expected)) or math.isclose(
+        found, expected, rel_tol=0, abs_tol=tolerance
+    )
 
 
 def assert_row(compared, phrase: str, tolerance: float = 1e-12) -> None:
@@ -58,7 +64,11 @@ def assert_row(compared, phrase: str, tolerance: float = 1e-12) -> None:
     for plain in (True, False):
         ours, theirs = compared(plain=plain)
         assert theirs
-        other = {q: (ours[q], value) for q, value in theirs.items() if not same(ours[q], value, tolerance)}
+        other = {
+            q: (ours[q], value)
+            for q, value in theirs.items()
+            if not same(ours[q], value, tolerance)
+        }
         if plain or not phrase:
             assert not other
         else:
@@ -72,7 +82,8 @@ def test_our_names_of_tools_that_are_not_run(tool):
         assert data.pr.evaluate(name, "y", "s", **shared(tool), **policies).columns == [name]
 
 
-# scikit-learn and torchmetrics: one group at a time ---------------------------------------------------------------
+# scikit-learn and torchmetrics: one group at a time
+# ---------------------------------------------------------------
 
 
 @cache
@@ -81,12 +92,20 @@ def segments(*, plain: bool) -> pl.DataFrame:
     parts = []
     for group in range(25 if plain else 80):
         size = 24 if plain else int(rng.choice([1, 2, 4, 9, 30]))
-        s = rng.permutation(size) / 32 + 1 / 8 if plain or group % 2 else rng.integers(1, 7, size) / 8
+        s = (
+            rng.permutation(size) / 32 + 1 / 8
+            if plain or group % 2
+            else rng.integers(1, 7, size) / 8
+        )
         y = rng.random(size) < (0.4 if plain else rng.choice([0.0, 0.3, 0.6, 1.0]))
         if plain:
             y[:2] = [True, False]
         g = rng.choice([1, 2, 3], size) * y
-        parts.append(pl.DataFrame({"y": y.astype(int), "s": s, "w": rng.choice([0.5, 1, 2], size), "g": g, "q": group}))
+        parts.append(
+            pl.DataFrame(
+                {"y": y.astype(int), "s": s, "w": rng.choice([0.5, 1, 2], size), "g": g, "q": group}
+            )
+        )
     return pl.concat(parts)
 
 
@@ -129,7 +148,8 @@ def test_torchmetrics(theirs, name, policies, phrase):
     assert_row(partial(of_segments, value, name, shared("torchmetrics") | policies), phrase, 1e-6)
 
 
-# The tools of search: runs and judgments ----------------------------------------------------------------------------
+# The tools of search: runs and judgments
+# ----------------------------------------------------------------------------
 
 
 @cache
@@ -142,7 +162,9 @@ def searches(*, plain: bool, ties: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
         judgments = judgments.join(run, on=["query", "document"], how="semi")
         sorts = [pl.len() >= 20, RELEVANT.sum() > 3, (~RELEVANT).any()]
         kept = judgments.group_by("query").agg(kept=pl.all_horizontal(sorts)).filter("kept")
-        judgments = judgments.join(kept, on="query", how="semi").with_columns(pl.col("relevance").clip(upper_bound=1))
+        judgments = judgments.join(kept, on="query", how="semi").with_columns(
+            pl.col("relevance").clip(upper_bound=1)
+        )
     run = run.join(judgments, on="query", how="semi")
     return run, judgments.join(run, on="query", how="semi")
 
@@ -150,7 +172,9 @@ def searches(*, plain: bool, ties: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
 def of_searches(theirs, name, policies, *, plain, ties=True):
     run, judgments = searches(plain=plain, ties=ties)
     both = joined(run, judgments)
-    return dict(both.pr.evaluate(name, RELEVANT, "score", by="query", **policies).rows()), theirs(run, judgments)
+    return dict(both.pr.evaluate(name, RELEVANT, "score", by="query", **policies).rows()), theirs(
+        run, judgments
+    )
 
 
 @of_table("trec_eval")
@@ -201,11 +225,16 @@ def test_spark(spark, theirs, name, policies, phrase):
     run, judgments = searches(plain=False, ties=False)
     relevant = judgments.filter(RELEVANT)
     # Those without anything relevant first.
-    found = judgments.group_by("query", maintain_order=True).agg(relevant=RELEVANT.sum()).sort("relevant")
+    found = (
+        judgments.group_by("query", maintain_order=True)
+        .agg(relevant=RELEVANT.sum())
+        .sort("relevant")
+    )
     queries = [*found["query"][:8], *found["query"][-30:]]
     lists = [
         tuple(
-            frame.filter(query=query)["document"].to_list() for frame in (run.sort("score", descending=True), relevant)
+            frame.filter(query=query)["document"].to_list()
+            for frame in (run.sort("score", descending=True), relevant)
         )
         for query in queries
     ]
@@ -227,7 +256,11 @@ def test_what_the_page_says_of_spark(spark):
     ids, relevant = [1, 2, 3], [1, 3]
     graded = RankingMetrics(parallelize([(ids, relevant, [1.0, 3.0])])).ndcgAt(3)
     assert graded == RankingMetrics(parallelize([(ids, relevant)])).ndcgAt(3)
-    for truth, score, area in (([1, 0, 1], [0.5, 0.5, 0.3], 0.25), ([1, 1], [0.5, 0.3], 1), ([0, 0], [0.5, 0.3], 0)):
+    for truth, score, area in (
+        ([1, 0, 1], [0.5, 0.5, 0.3], 0.25),
+        ([1, 1], [0.5, 0.3], 1),
+        ([0, 0], [0.5, 0.3], 0),
+    ):
         pairs = [(s, float(y)) for y, s in zip(truth, score, strict=True)]
         assert BinaryClassificationMetrics(parallelize(pairs)).areaUnderROC == area
         ours = pl.DataFrame({"y": truth, "s": score}).pr.roc_auc("y", "s").item()

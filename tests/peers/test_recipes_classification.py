@@ -8,7 +8,8 @@ import pytest
 from compare import near
 from sklearn import metrics as sklearn_metrics
 
-# scikit-learn -------------------------------------------------------------------------------------------------------
+# scikit-learn
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -22,7 +23,9 @@ def test_scikit_learn(seed):
         }
     )
     label, score, weight = (data[name].to_numpy() for name in data.columns)
-    expected = sklearn_metrics.average_precision_score(label, score, pos_label="spam", sample_weight=weight)
+    expected = sklearn_metrics.average_precision_score(
+        label, score, pos_label="spam", sample_weight=weight
+    )
     found = data.pr.average_precision("label", "score", positive="spam", weight="weight").item()
     assert found == near(float(expected))
     curve = data.pr.curve("label", "score", positive="spam", rates="all")
@@ -38,14 +41,22 @@ def test_scikit_learn_without_positives():
     assert data.pr.average_precision("label", "score", undefined=0.0).item() == expected == 0
 
 
-# yardstick ----------------------------------------------------------------------------------------------------------
+# yardstick
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("truth", "prob", "threshold", "recall", "precision", "pr_auc"),
     # From its tests of pr_curve and pr_auc.
     [
-        ("xxyy", [0.9, 0.8, 0.4, 0.3], [0.9, 0.8, 0.4, 0.3], [1 / 2, 1, 1, 1], [1, 1, 2 / 3, 1 / 2], 1),
+        (
+            "xxyy",
+            [0.9, 0.8, 0.4, 0.3],
+            [0.9, 0.8, 0.4, 0.3],
+            [1 / 2, 1, 1, 1],
+            [1, 1, 2 / 3, 1 / 2],
+            1,
+        ),
         ("xxyy", [0.9, 0.8, 0.3, 0.3], [0.9, 0.8, 0.3], [1 / 2, 1, 1], [1, 1, 1 / 2], 1),
         ("xxyy", [0.9, 0.9, 0.4, 0.3], [0.9, 0.4, 0.3], [1, 1, 1], [1, 2 / 3, 1 / 2], 1),
         (
@@ -75,8 +86,11 @@ def test_yardstick(truth, prob, threshold, recall, precision, pr_auc):
 
 
 def test_yardstick_without_events():
-    # From its tests of average_precision: one row, "a" is the event; 1 where it is one, NaN where it is not.
+    # From its tests of average_precision: one row, "a" is the event; 1 where it is one, NaN where
+    # it is not.
     events = pl.DataFrame({"truth": [True, False], "case": ["a", "b"], "prob": [0.9, 0.9]})
-    found = events.pr.average_precision("truth", "prob", by="case", undefined=math.nan)["average_precision"]
+    found = events.pr.average_precision("truth", "prob", by="case", undefined=math.nan)[
+        "average_precision"
+    ]
     assert found[0] == 1
     assert math.isnan(found[1])

@@ -12,16 +12,46 @@ from compare import near
 
 # Padilla's table of 24 detections, the hits by rank; 15 objects.
 HITS = {1, 3, 10, 12, 13, 14, 23}
-CONFIDENCE = [95, 95, 91, 88, 84, 80, 78, 74, 71, 70, 67, 62, 54, 48, 45, 45, 44, 44, 43, 38, 35, 23, 18, 14]
-DETECTIONS = pl.DataFrame({"confidence": CONFIDENCE, "hit": [i in HITS for i in range(1, 25)]}).with_columns(objects=15)
+CONFIDENCE = [
+    95,
+    95,
+    91,
+    88,
+    84,
+    80,
+    78,
+    74,
+    71,
+    70,
+    67,
+    62,
+    54,
+    48,
+    45,
+    45,
+    44,
+    44,
+    43,
+    38,
+    35,
+    23,
+    18,
+    14,
+]
+DETECTIONS = pl.DataFrame(
+    {"confidence": CONFIDENCE, "hit": [i in HITS for i in range(1, 25)]}
+).with_columns(objects=15)
 INTERPOLATED = ["interpolated_average_precision", "interpolated_average_precision_11"]
 
 
 @pytest.mark.parametrize("unfound", ["positives", "rows"])
 def test_padilla(unfound):
-    # 1/15 * 1 + 1/15 * 2/3 + 4/15 * 3/7 + 1/15 * 7/23, and (1 + 2/3 + 3 * 3/7) / 11: levels 0, .1, and .2 to .4.
+    # 1/15 * 1 + 1/15 * 2/3 + 4/15 * 3/7 + 1/15 * 7/23, and (1 + 2/3 + 3 * 3/7) / 11: levels 0, .1,
+    # and .2 to .4.
     if unfound == "rows":
-        lost = pl.DataFrame({"confidence": [None] * 8, "hit": True, "objects": 15}, schema=DETECTIONS.schema)
+        lost = pl.DataFrame(
+            {"confidence": [None] * 8, "hit": True, "objects": 15}, schema=DETECTIONS.schema
+        )
         frame, policies = pl.concat([DETECTIONS, lost]), {"unscored": "unretrieved"}
     else:
         frame, policies = DETECTIONS, {"total_positives": "objects"}
@@ -62,15 +92,22 @@ def detected(seed: int, classes: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     for name in range(classes):
         size = int(rng.integers(1, 90))
         hit = rng.random(size) < rng.choice([0.2, 0.8])
-        parts.append(pl.DataFrame({"class": name, "confidence": rng.integers(1, 40, size) / 40, "hit": hit}))
+        parts.append(
+            pl.DataFrame({"class": name, "confidence": rng.integers(1, 40, size) / 40, "hit": hit})
+        )
         objects.append((name, int(hit.sum() + rng.integers(1, 20))))
     return pl.concat(parts), pl.DataFrame(objects, schema=["class", "objects"], orient="row")
 
 
 def test_voc():
     frame, objects = detected(seed=4, classes=200)
-    names = {"interpolated_average_precision": None, "interpolated_average_precision_11": np.arange(11) / 10}
-    found = frame.pr.evaluate(list(names), "hit", "confidence", by="class", ties="order", total_positives=objects)
+    names = {
+        "interpolated_average_precision": None,
+        "interpolated_average_precision_11": np.arange(11) / 10,
+    }
+    found = frame.pr.evaluate(
+        list(names), "hit", "confidence", by="class", ties="order", total_positives=objects
+    )
     assert found.height == 200
     for (name, count), values in zip(objects.rows(), found.rows(), strict=True):
         part = frame.filter(pl.col("class") == name)
@@ -79,9 +116,12 @@ def test_voc():
 
 
 def test_recall_levels_of_voc_in_floats():
-    # Three hits first, of ten objects: the levels 0, .1, .2 and .3. np.arange(0, 1.1, .1)[3] is above 3/10.
+    # Three hits first, of ten objects: the levels 0, .1, .2 and .3. np.arange(0, 1.1, .1)[3] is
+    # above 3/10.
     frame = pl.DataFrame({"hit": [1, 1, 1], "confidence": [3, 2, 1], "objects": 10})
-    found = frame.pr.interpolated_average_precision("hit", "confidence", points=11, total_positives="objects").item()
+    found = frame.pr.interpolated_average_precision(
+        "hit", "confidence", points=11, total_positives="objects"
+    ).item()
     assert found == near(Fraction(4, 11))
     assert voc(np.ones(3), 10, np.arange(0, 1.1, 0.1)) == near(Fraction(3, 11))
 
@@ -99,7 +139,9 @@ def coco(hits: np.ndarray, objects: int) -> float:
     truth.dataset = {
         "images": images,
         "categories": [{"id": 1}],
-        "annotations": [{"id": i, "image_id": i, "iscrowd": 0, **box} for i in range(1, objects + 1)],
+        "annotations": [
+            {"id": i, "image_id": i, "iscrowd": 0, **box} for i in range(1, objects + 1)
+        ],
     }
     found = api.COCO()
     found.dataset = {
@@ -122,13 +164,22 @@ def coco(hits: np.ndarray, objects: int) -> float:
 def coco_loses(objects: int, hits: int) -> set[int]:
     """The levels, in hundredths, that so many hits reach, but not in the floats of COCO."""
     levels = np.linspace(0, 1, 101)
-    return {i for n in range(1, hits + 1) for i in range(101) if 100 * n == i * objects and n / objects < levels[i]}
+    return {
+        i
+        for n in range(1, hits + 1)
+        for i in range(101)
+        if 100 * n == i * objects and n / objects < levels[i]
+    }
 
 
 def test_coco():
     frame, objects = detected(seed=6, classes=30)
-    frame = frame.with_columns(score=-pl.int_range(pl.len()).over("class"))  # no ties, and the order of the rows
-    found = frame.pr.interpolated_average_precision("hit", "score", points=101, by="class", total_positives=objects)
+    frame = frame.with_columns(
+        score=-pl.int_range(pl.len()).over("class")
+    )  # no ties, and the order of the rows
+    found = frame.pr.interpolated_average_precision(
+        "hit", "score", points=101, by="class", total_positives=objects
+    )
     compared = 0
     for name, value in found.rows():
         hits = frame.filter(pl.col("class") == name)["hit"].to_numpy()

@@ -6,7 +6,8 @@ from searches import RELEVANT, SEARCH, assert_equal, joined, search, trec_eval
 KS = [1, 3, 10, 40]
 
 
-# trec_eval ----------------------------------------------------------------------------------------------------------
+# trec_eval
+# ----------------------------------------------------------------------------------------------------------
 
 TREC = {"tie_break": "document", "undefined": 0.0, **SEARCH}
 TREC_NAMES = {
@@ -26,10 +27,14 @@ TREC_MEASURES = {"map", "Rprec", "num_rel"} | {
 def test_trec_eval(ties):
     run, judgments = search(300, ties=ties)
     theirs = trec_eval(run, judgments, TREC_MEASURES)
-    ours = joined(run, judgments).pr.evaluate(list(TREC_NAMES), RELEVANT, "score", by="query", **TREC)
+    ours = joined(run, judgments).pr.evaluate(
+        list(TREC_NAMES), RELEVANT, "score", by="query", **TREC
+    )
     assert_equal(ours, theirs, TREC_NAMES)
     if ties:
         without = {name: value for name, value in TREC.items() if name != "tie_break"}
-        other = joined(run, judgments).pr.average_precision(RELEVANT, "score", by="query", **without)
+        other = joined(run, judgments).pr.average_precision(
+            RELEVANT, "score", by="query", **without
+        )
         with pytest.raises(AssertionError):
             assert_equal(other, theirs, {"average_precision": "map"})

@@ -38,11 +38,17 @@ def generated(groups: int = MANY) -> pl.DataFrame:
     for group in range(groups):
         size = int(rng.choice(SIZES))
         truth = rng.random(size) < rng.choice(PREVALENCES)
-        parts.append(pl.DataFrame({"relevant": truth, "score": scores(rng, size, group)}).with_columns(q=pl.lit(group)))
+        parts.append(
+            pl.DataFrame({"relevant": truth, "score": scores(rng, size, group)}).with_columns(
+                q=pl.lit(group)
+            )
+        )
     # A prevalence of one in a thousand, in groups where that means a few.
     for group in range(groups, groups + 4):
         truth, score = rng.random(4000) < 0.001, np.round(rng.normal(size=4000), group % 4)
-        parts.append(pl.DataFrame({"relevant": truth, "score": score}).with_columns(q=pl.lit(group)))
+        parts.append(
+            pl.DataFrame({"relevant": truth, "score": score}).with_columns(q=pl.lit(group))
+        )
     return pl.concat(parts).sample(fraction=1, shuffle=True, seed=1)
 
 
@@ -65,7 +71,10 @@ def assert_close(found, expected, note=None):
 @cache
 def average_precisions() -> dict[int, float | None]:
     # Without positives scikit-learn warns, and gives 0.
-    return {q: metrics.average_precision_score(*one) if one[0].any() else None for q, one in group_arrays().items()}
+    return {
+        q: metrics.average_precision_score(*one) if one[0].any() else None
+        for q, one in group_arrays().items()
+    }
 
 
 def test_average_precision():
@@ -93,7 +102,9 @@ def test_roc_auc(weighted):
             assert found.get(q) is None, q
             continue
         sample_weight = part["weight"] if weighted else None
-        expected = metrics.roc_auc_score(part["relevant"], part["score"], sample_weight=sample_weight)
+        expected = metrics.roc_auc_score(
+            part["relevant"], part["score"], sample_weight=sample_weight
+        )
         assert_close(found[q], expected, q)
         compared += 1
     assert compared > 150
@@ -117,8 +128,14 @@ def test_the_curve():
 def test_scores_of_other_dtypes(dtype):
     rng = np.random.default_rng(7)
     numbers = pl.Series(rng.integers(0, 2000, 10_000))
-    score = numbers.cast(dtype) if dtype.is_integer() else (numbers.cast(pl.Float64) / 8 - 100).cast(dtype)
-    data = pl.DataFrame({"q": rng.integers(0, 400, 10_000), "relevant": rng.random(10_000) < 0.3, "score": score})
+    score = (
+        numbers.cast(dtype)
+        if dtype.is_integer()
+        else (numbers.cast(pl.Float64) / 8 - 100).cast(dtype)
+    )
+    data = pl.DataFrame(
+        {"q": rng.integers(0, 400, 10_000), "relevant": rng.random(10_000) < 0.3, "score": score}
+    )
     found = data.pr.average_precision("relevant", "score", by="q")
     assert found.height == 400
     parts = data.cast({"score": pl.Float64}).partition_by("q", as_dict=True)
@@ -132,7 +149,9 @@ def test_scores_of_other_dtypes(dtype):
 
 def figures(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]:
     """Every figure that scikit-learn has, None where it says that there is none (zero_division=nan)."""
-    tn, fp, fn, tp = (int(n) for n in metrics.confusion_matrix(truth, predicted, labels=[False, True]).ravel())
+    tn, fp, fn, tp = (
+        int(n) for n in metrics.confusion_matrix(truth, predicted, labels=[False, True]).ravel()
+    )
     none = {"zero_division": math.nan}
     values = {
         **{"tn": tn, "fp": fp, "fn": fn, "tp": tp},
@@ -145,12 +164,17 @@ def figures(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]
         "f2": metrics.fbeta_score(truth, predicted, beta=2, **none),
         "accuracy": metrics.accuracy_score(truth, predicted),
     }
-    if truth.any() and not truth.all():  # balanced accuracy is the mean of recall and specificity, informedness + 1 / 2
+    if (
+        truth.any() and not truth.all()
+    ):  # balanced accuracy is the mean of recall and specificity, informedness + 1 / 2
         values["informedness"] = 2 * metrics.balanced_accuracy_score(truth, predicted) - 1
         if predicted.any() and not predicted.all():
             values["mcc"] = metrics.matthews_corrcoef(truth, predicted)
             values["kappa"] = metrics.cohen_kappa_score(truth, predicted)
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in values.items()
+    }
 
 
 THRESHOLD = 0.5
@@ -181,21 +205,42 @@ def assert_figures(found: pl.DataFrame, names: set[str]):
     assert compared == names
 
 
-CONFUSION = {"tn", "fp", "fn", "tp", "precision", "recall", "npv", "specificity", "f1", "accuracy", "informedness"}
+CONFUSION = {
+    "tn",
+    "fp",
+    "fn",
+    "tp",
+    "precision",
+    "recall",
+    "npv",
+    "specificity",
+    "f1",
+    "accuracy",
+    "informedness",
+}
 CONFUSION |= {"mcc", "kappa"}
 
 
 def test_the_confusion_table_at_a_threshold():
     assert_figures(
-        generated(GROUPS).pr.confusion("relevant", "score", threshold=THRESHOLD, by="q", rates="all"), CONFUSION
+        generated(GROUPS).pr.confusion(
+            "relevant", "score", threshold=THRESHOLD, by="q", rates="all"
+        ),
+        CONFUSION,
     )
 
 
 def test_the_confusion_table_of_predicted_classes():
     data = generated(GROUPS).with_columns(predicted=pl.col("score") >= THRESHOLD)
-    assert_figures(data.pr.confusion("relevant", prediction="predicted", by="q", rates="all"), CONFUSION)
-    labels = data.with_columns(pl.col("relevant", "predicted").replace_strict({True: "spam", False: "ham"}))
-    found = labels.pr.confusion("relevant", prediction="predicted", positive="spam", by="q", rates="all")
+    assert_figures(
+        data.pr.confusion("relevant", prediction="predicted", by="q", rates="all"), CONFUSION
+    )
+    labels = data.with_columns(
+        pl.col("relevant", "predicted").replace_strict({True: "spam", False: "ham"})
+    )
+    found = labels.pr.confusion(
+        "relevant", prediction="predicted", positive="spam", by="q", rates="all"
+    )
     assert_figures(found, CONFUSION)
 
 
@@ -208,16 +253,25 @@ def test_evaluate_at_a_threshold():
 
 
 def test_figures_along_the_curve():
-    # One group of classes of every size: the row of a block is the confusion table of its threshold.
+    # One group of classes of every size: the row of a block is the confusion table of its
+    # threshold.
     rng = np.random.default_rng(2)
     data = pl.DataFrame({"relevant": rng.random(300) < 0.4, "score": rng.integers(0, 40, 300)})
     truth, score = data["relevant"].to_numpy(), data["score"].to_numpy()
-    names = {*figures(truth, score >= 0), *figures(truth, score >= 20)} - {"k", "tp", "precision", "recall"}
+    names = {*figures(truth, score >= 0), *figures(truth, score >= 20)} - {
+        "k",
+        "tp",
+        "precision",
+        "recall",
+    }
     curve = data.pr.curve("relevant", "score", rates=sorted(names))
     assert curve.height == len(np.unique(score))
     for row in curve.iter_rows(named=True):
         for name, value in figures(truth, score >= row["threshold"]).items():
-            assert row[name] == (None if value is None else pytest.approx(value, abs=1e-12)), (name, row)
+            assert row[name] == (None if value is None else pytest.approx(value, abs=1e-12)), (
+                name,
+                row,
+            )
 
 
 def test_the_best_f():
@@ -229,7 +283,9 @@ def test_the_best_f():
             continue
         precision, recall, thresholds = metrics.precision_recall_curve(truth, score)
         positive = precision + recall > 0
-        f1 = np.where(positive, 2 * precision * recall / np.where(positive, precision + recall, 1), 0)[:-1]
+        f1 = np.where(
+            positive, 2 * precision * recall / np.where(positive, precision + recall, 1), 0
+        )[:-1]
         assert_close(best, f1.max(), q)
         rank = thresholds[np.flatnonzero(f1 >= f1.max() - 1e-12)[-1]]
         own = generated(GROUPS).filter(q=q)["score"].to_numpy()

@@ -17,7 +17,8 @@ def figures(both: pl.DataFrame, names, **policies) -> pl.DataFrame:
     return both.pr.evaluate(list(names), RELEVANT, "score", by="query", **policies)
 
 
-# trec_eval ----------------------------------------------------------------------------------------------------------
+# trec_eval
+# ----------------------------------------------------------------------------------------------------------
 
 FIRST = {"reciprocal_rank": "recip_rank", **{f"success@{k}": f"success_{k}" for k in KS}}
 GAINED = {"ndcg": "ndcg", **{f"ndcg@{k}": f"ndcg_cut_{k}" for k in KS}}
@@ -29,7 +30,8 @@ def test_first_hits_of_trec_eval(ties):
     run, judgments = search(300, ties=ties)
     theirs = trec_eval(run, judgments, {"recip_rank", f"success.{CUTS}"})
     assert_equal(figures(joined(run, judgments), FIRST, **TREC), theirs, FIRST)
-    # Where scores are tied, it takes documents by their names; the mean over orders is another number.
+    # Where scores are tied, it takes documents by their names; the mean over orders is another
+    # number.
     without = {name: value for name, value in TREC.items() if name != "tie_break"}
     means = figures(joined(run, judgments), FIRST, **without)
     if ties:
@@ -42,7 +44,8 @@ def test_first_hits_of_trec_eval(ties):
 @pytest.mark.parametrize("ties", [False, True])
 def test_gains_of_trec_eval(ties):
     run, judgments = search(300, ties=ties)
-    # It looks a grade below 0 up outside of its table of levels, and may never return: so 0 in place of these.
+    # It looks a grade below 0 up outside of its table of levels, and may never return: so 0 in
+    # place of these.
     grades, measures = judgments.with_columns(GAIN), {"ndcg", f"ndcg_cut.{CUTS}"}
     theirs = trec_eval(run, grades, measures)
     both = joined(run, judgments)
@@ -60,10 +63,13 @@ def test_bpref_of_trec_eval(ties):
     run, judgments = search(300, ties=ties)
     judged = judgments.filter(pl.col("relevance") >= 0)
     theirs = trec_eval(run, judgments, {"bpref"})
-    # In one call with metrics that count what was not judged as negatives, and where it is left out.
+    # In one call with metrics that count what was not judged as negatives, and where it is left
+    # out.
     for policies in (TREC, TREC | {"unjudged": "drop"}):
         ours = figures(joined(run, judged), ["bpref", "judged@10"], **policies)
-        assert_equal(ours, {q: theirs[q] for q in theirs if q in judged["query"]}, {"bpref": "bpref"})
+        assert_equal(
+            ours, {q: theirs[q] for q in theirs if q in judged["query"]}, {"bpref": "bpref"}
+        )
         kept = figures(joined(run, judgments), ["bpref"], **policies)
         with pytest.raises(AssertionError):
             assert_equal(kept, theirs, {"bpref": "bpref"})
@@ -95,31 +101,42 @@ def test_the_preset_in_one_call_on_files(tmp_path):
         lines = [f"{q} Q0 {d} 0 {s} {tag}\n" for q, d, s in run.rows()]
         (tmp_path / f"{tag}.run").write_text("".join(lines))
     run, qrels = fp.read_trec_run(tmp_path / "*.run"), fp.read_trec_qrels(tmp_path / "qrels")
-    both = run.pr.join_judgments(qrels, on=["query", "document"], by="system", drop_unjudged="query")
+    both = run.pr.join_judgments(
+        qrels, on=["query", "document"], by="system", drop_unjudged="query"
+    )
     call = {"by": ["system", "query"], "gain": "relevance", **fp.TREC_EVAL}
     each = both.pr.evaluate(list(IN_ONE_CALL), RELEVANT, "score", **call)
     answered = both.filter(pl.col("score").is_not_null().any().over("system", "query"))
     means, of_answered = (
-        frame.pr.evaluate(list(IN_ONE_CALL), RELEVANT, "score", mean_over="query", **call) for frame in (both, answered)
+        frame.pr.evaluate(list(IN_ONE_CALL), RELEVANT, "score", mean_over="query", **call)
+        for frame in (both, answered)
     )
     asked = {"ndcg_cut.10", "map_cut.10", "P.10", "recall.10", "success.1", *IN_ONE_CALL.values()}
     asked -= {"ndcg_cut_10", "map_cut_10", "P_10", "recall_10", "success_1"}
     for tag in runs:
-        with (tmp_path / "qrels").open() as qrels_file, (tmp_path / f"{tag}.run").open() as run_file:
+        with (
+            (tmp_path / "qrels").open() as qrels_file,
+            (tmp_path / f"{tag}.run").open() as run_file,
+        ):
             judged, ranked = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
-        # There are queries that nobody judged, that the run does not answer, and that have nothing relevant.
+        # There are queries that nobody judged, that the run does not answer, and that have nothing
+        # relevant.
         assert {*ranked} - {*judged}
         assert {*judged} - {*ranked}
         assert any(not any(grades.values()) for grades in judged.values())
         theirs = pytrec_eval.RelevanceEvaluator(judged, asked).evaluate(ranked)
         assert_equal(each.filter(system=tag), theirs, IN_ONE_CALL)
         mean, answered_mean = (
-            frame.row(by_predicate=pl.col("system") == tag, named=True) for frame in (means, of_answered)
+            frame.row(by_predicate=pl.col("system") == tag, named=True)
+            for frame in (means, of_answered)
         )
         assert (mean["groups"], answered_mean["groups"]) == (len(judged), len(theirs))
         for ours, name in IN_ONE_CALL.items():
-            # Without -c, trec_eval divides by the queries that the run answers; with it, by all that are judged.
-            assert answered_mean[f"mean_{ours}"] == near(np.mean([values[name] for values in theirs.values()]))
+            # Without -c, trec_eval divides by the queries that the run answers; with it, by all
+            # that are judged.
+            assert answered_mean[f"mean_{ours}"] == near(
+                np.mean([values[name] for values in theirs.values()])
+            )
             if name != "num_rel":
                 total = sum(values[name] for values in theirs.values())
                 assert mean[f"mean_{ours}"] == near(total / len(judged))
@@ -133,10 +150,13 @@ def test_the_preset_in_one_call_on_files(tmp_path):
         assert mean["mean_bpref"] == near(found[measures.Bpref])
 
 
-# ir_measures --------------------------------------------------------------------------------------------------------
+# ir_measures
+# --------------------------------------------------------------------------------------------------------
 
 
-def ir_measures_of(run: pl.DataFrame, judgments: pl.DataFrame, asked: list) -> dict[str, dict[str, float]]:
+def ir_measures_of(
+    run: pl.DataFrame, judgments: pl.DataFrame, asked: list
+) -> dict[str, dict[str, float]]:
     measures = pytest.importorskip("ir_measures")
     qrels = [measures.Qrel(*row) for row in judgments.rows()]
     docs = [measures.ScoredDoc(*row) for row in run.rows()]
@@ -156,7 +176,11 @@ def test_ir_measures(ties):
     def compared(names, policies, data=both, of=judgments, **more):
         theirs = ir_measures_of(run, of, list(names.values()))
         theirs = {query: values for query, values in theirs.items() if query in answered}
-        return figures(data, names, **policies, **more), theirs, {ours: str(one) for ours, one in names.items()}
+        return (
+            figures(data, names, **policies, **more),
+            theirs,
+            {ours: str(one) for ours, one in names.items()},
+        )
 
     first = {"reciprocal_rank": measures.RR, **{f"success@{k}": measures.Success @ k for k in KS}}
     assert_equal(*compared(first, TREC))
@@ -169,7 +193,8 @@ def test_ir_measures(ties):
     bpref = {"bpref": measures.Bpref}
     answered &= set(judged["query"])
     assert_equal(*compared(bpref, TREC, data=joined(run, judged)))
-    # Of what is cut, another of its tools breaks ties by the name of the document, the first one first.
+    # Of what is cut, another of its tools breaks ties by the name of the document, the first one
+    # first.
     cut = {f"reciprocal_rank@{k}": measures.RR @ k for k in KS}
     assert_equal(*compared(cut, TREC | {"tie_break_descending": False}))
     if ties:
@@ -177,10 +202,12 @@ def test_ir_measures(ties):
             assert_equal(*compared(cut, TREC))
 
 
-# Spark --------------------------------------------------------------------------------------------------------------
+# Spark
+# --------------------------------------------------------------------------------------------------------------
 
 
-# ranx ---------------------------------------------------------------------------------------------------------------
+# ranx
+# ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
@@ -202,7 +229,9 @@ def test_ranx():
     biased = {"rbp0.8": "rbp.80", "rbp0.5": "rbp.50"}
 
     def means(asked, grades=judgments):
-        return ranx.evaluate(ranx.Qrels(as_dicts(grades, "relevance")), ranx.Run(as_dicts(run, "score")), asked)
+        return ranx.evaluate(
+            ranx.Qrels(as_dicts(grades, "relevance")), ranx.Run(as_dicts(run, "score")), asked
+        )
 
     def assert_means(names, grades=judgments, **policies):
         theirs = means(list(names.values()), grades)
@@ -224,9 +253,12 @@ def test_ranx():
     gain = pl.when(pl.col("relevance").is_not_null()).then(
         pl.when(pl.col("relevance") >= 2).then("relevance").otherwise(0)
     )
-    ours = both.pr.evaluate(["reciprocal_rank", "ndcg"], pl.col("relevance") >= 2, "score", gain=gain, **given)
+    ours = both.pr.evaluate(
+        ["reciprocal_rank", "ndcg"], pl.col("relevance") >= 2, "score", gain=gain, **given
+    )
     assert ours["mean_reciprocal_rank"].item() == near(float(theirs["mrr-l2"]))
     assert ours["mean_ndcg"].item() == near(float(theirs["ndcg-l2"]))
 
 
-# torchmetrics -------------------------------------------------------------------------------------------------------
+# torchmetrics
+# -------------------------------------------------------------------------------------------------------

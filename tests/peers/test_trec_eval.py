@@ -20,11 +20,17 @@ def searches(queries: int, seed: int, longest: int = 60) -> pl.DataFrame:
         size = int(rng.integers(1, longest))
         relevant = rng.random(size) < rng.choice([0.0, 0.05, 0.3, 0.5, 1.0])
         score = rng.permutation(size) - 20
-        parts.append(pl.DataFrame({"relevant": relevant, "score": score}).with_columns(query=pl.lit(f"q{query}")))
+        parts.append(
+            pl.DataFrame({"relevant": relevant, "score": score}).with_columns(
+                query=pl.lit(f"q{query}")
+            )
+        )
     return pl.concat(parts).with_columns(doc=pl.int_range(pl.len()).cast(pl.String))
 
 
-def trec_eval(data: pl.DataFrame, measures: set[str], retrieved: str | None = None) -> dict[str, dict[str, float]]:
+def trec_eval(
+    data: pl.DataFrame, measures: set[str], retrieved: str | None = None
+) -> dict[str, dict[str, float]]:
     judged, run = {}, {}
     for query, relevant, score, doc, taken in data.select(
         "query", "relevant", "score", "doc", retrieved or pl.lit(True).alias("retrieved")
@@ -50,7 +56,15 @@ NAMES = {
     **{f"precision@{k}": f"P_{k}" for k in KS},
     **{f"recall@{k}": f"recall_{k}" for k in KS},
 }
-MEASURES = {"map", "Rprec", "num_rel", "num_ret", listed("map_cut", KS), listed("P", KS), listed("recall", KS)}
+MEASURES = {
+    "map",
+    "Rprec",
+    "num_rel",
+    "num_ret",
+    listed("map_cut", KS),
+    listed("P", KS),
+    listed("recall", KS),
+}
 
 
 def test_cuts_and_averages():
@@ -61,7 +75,10 @@ def test_cuts_and_averages():
     for row in found.iter_rows(named=True):
         theirs = expected[row["query"]]
         for ours, measure in NAMES.items():
-            assert math.isclose(row[ours], theirs[measure], rel_tol=0, abs_tol=1e-12), (row["query"], ours)
+            assert math.isclose(row[ours], theirs[measure], rel_tol=0, abs_tol=1e-12), (
+                row["query"],
+                ours,
+            )
 
 
 def rounded_otherwise(positives: int, level: str) -> bool:
@@ -70,7 +87,10 @@ def rounded_otherwise(positives: int, level: str) -> bool:
 
 
 def test_interpolated_precision_at_recall():
-    names = {f"interpolated_precision@recall={level}": f"iprec_at_recall_{float(level):.2f}" for level in LEVELS}
+    names = {
+        f"interpolated_precision@recall={level}": f"iprec_at_recall_{float(level):.2f}"
+        for level in LEVELS
+    }
     names["interpolated_average_precision_11"] = "11pt_avg"
     expected = trec_eval(DATA, {listed("iprec_at_recall", LEVELS), "11pt_avg"})
     found = DATA.pr.evaluate([*names, "positives"], "relevant", "score", by="query", undefined=0.0)
@@ -79,14 +99,17 @@ def test_interpolated_precision_at_recall():
         for ours, measure in names.items():
             levels = LEVELS if measure == "11pt_avg" else [ours.rpartition("=")[2]]
             if not any(rounded_otherwise(row["positives"], level) for level in levels):
-                assert math.isclose(row[ours], expected[row["query"]][measure], rel_tol=0, abs_tol=1e-12), (row, ours)
+                assert math.isclose(
+                    row[ours], expected[row["query"]][measure], rel_tol=0, abs_tol=1e-12
+                ), (row, ours)
                 compared += 1
     # The few others are trec_eval's rounding, and not ours.
     assert compared > 0.9 * len(names) * found.height
 
 
 def test_where_trec_eval_rounds_otherwise():
-    # .7 * 3 + .9 is 2.9999999999999996 in floats: trec_eval is content with 2 hits of 3 for a recall of .7.
+    # .7 * 3 + .9 is 2.9999999999999996 in floats: trec_eval is content with 2 hits of 3 for a
+    # recall of .7.
     assert rounded_otherwise(3, "0.7")
     assert not rounded_otherwise(10, "0.7")
 
@@ -95,8 +118,12 @@ def test_sets():
     # The documents retrieved, in no order, are predicted classes.
     data = DATA.with_columns(retrieved=pl.col("score") >= 0)
     expected = trec_eval(data, {"set_P", "set_recall", "set_F", "set_map"}, "retrieved")
-    found = data.pr.confusion("relevant", prediction="retrieved", by="query", undefined=0.0, rates="all")
-    at_threshold = data.pr.confusion("relevant", "score", threshold=0, by="query", undefined=0.0, rates="all")
+    found = data.pr.confusion(
+        "relevant", prediction="retrieved", by="query", undefined=0.0, rates="all"
+    )
+    at_threshold = data.pr.confusion(
+        "relevant", "score", threshold=0, by="query", undefined=0.0, rates="all"
+    )
     assert found.equals(at_threshold.drop("threshold"))
     # trec_eval does not list a query that retrieves nothing; precision is undefined there.
     answered = found.filter(pl.col("k") > 0)
@@ -111,7 +138,9 @@ def test_sets():
 
 def test_means_over_queries():
     expected = trec_eval(DATA, MEASURES)
-    found = DATA.pr.evaluate(list(NAMES), "relevant", "score", by="query", mean_over="query", undefined=0.0)
+    found = DATA.pr.evaluate(
+        list(NAMES), "relevant", "score", by="query", mean_over="query", undefined=0.0
+    )
     assert found["groups"].item() == 2000
     for ours, measure in NAMES.items():
         mean = sum(one[measure] for one in expected.values()) / 2000

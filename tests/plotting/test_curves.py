@@ -43,7 +43,9 @@ def test_few_thresholds_have_points() -> None:
 def test_systems_share_the_number_of_positives() -> None:
     ax = RUN.pr.plot("truth", SYSTEMS)
     values = RUN.pr.average_precision("truth", SYSTEMS)["average_precision"]
-    assert legend(ax)[:2] == [f"{name} (AP = {value:.2f})" for name, value in zip(SYSTEMS, values, strict=True)]
+    assert legend(ax)[:2] == [
+        f"{name} (AP = {value:.2f})" for name, value in zip(SYSTEMS, values, strict=True)
+    ]
     assert ax.get_legend().get_title().get_text() == f"{RUN['truth'].sum()} positives"
 
 
@@ -57,7 +59,9 @@ def test_groups_have_their_number_of_positives() -> None:
 def test_colours_show_systems_and_line_styles_groups() -> None:
     drawn = curves(RUN.pr.plot("truth", SYSTEMS, by="country"))
     labels = [line.get_label().partition(" (")[0] for line in drawn]
-    assert labels == [f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS]
+    assert labels == [
+        f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS
+    ]
     assert len({line.get_color() for line in drawn}) == 2
     styles = {label: line.get_linestyle() for label, line in zip(labels, drawn, strict=True)}
     assert styles["at, good"] == styles["at, poor"]
@@ -92,7 +96,10 @@ def test_a_style_sheet_has_its_colours() -> None:
 
 def test_labels_replace_names() -> None:
     ax = RUN.pr.plot(
-        "truth", SYSTEMS, by="country", labels={"good": "Gut", "recall": "Trefferquote", "country": "Land"}
+        "truth",
+        SYSTEMS,
+        by="country",
+        labels={"good": "Gut", "recall": "Trefferquote", "country": "Land"},
     )
     assert legend(ax)[0].startswith("at, Gut (AP = ")
     assert ax.get_xlabel() == "Trefferquote"
@@ -123,14 +130,23 @@ def test_a_roc_curve_goes_from_corner_to_corner() -> None:
     area = RUN.pr.roc_auc("truth", "good")["roc_auc"].item()
     x, y = np.array(drawn).T
     assert ((y[1:] + y[:-1]) / 2 * np.diff(x)).sum() == pytest.approx(area)
-    assert legend(ax) == [f"good (AUC = {area:.2f}, {RUN['truth'].sum()} positives)", "random ranking (AUC = 0.5)"]
+    assert legend(ax) == [
+        f"good (AUC = {area:.2f}, {RUN['truth'].sum()} positives)",
+        "random ranking (AUC = 0.5)",
+    ]
 
 
 @pytest.mark.parametrize(
     ("x", "y", "first", "last"),
-    [("share", "recall", (0, 0), (1, 1)), ("fpr", "fnr", (0, 1), (1, 0)), ("share", "lift", None, (1, 1))],
+    [
+        ("share", "recall", (0, 0), (1, 1)),
+        ("fpr", "fnr", (0, 1), (1, 0)),
+        ("share", "lift", None, (1, 1)),
+    ],
 )
-def test_the_ends_of_other_curves(x: str, y: str, first: tuple[float, float] | None, last: tuple[float, float]) -> None:
+def test_the_ends_of_other_curves(
+    x: str, y: str, first: tuple[float, float] | None, last: tuple[float, float]
+) -> None:
     ax = RUN.pr.plot("truth", "good", x=x, y=y)
     drawn = points(curves(ax)[0])
     assert drawn[-1] == pytest.approx(last)
@@ -151,9 +167,14 @@ def test_metrics_by_threshold() -> None:
 
 def test_cost_and_its_references() -> None:
     ax = RUN.pr.plot("truth", "good", x="threshold", y="cost10")
-    assert points(curves(ax)[0]) == RUN.pr.curve("truth", "good", rates="cost10").select("threshold", "cost10").rows()
+    assert (
+        points(curves(ax)[0])
+        == RUN.pr.curve("truth", "good", rates="cost10").select("threshold", "cost10").rows()
+    )
     share = RUN["truth"].mean()
-    heights = sorted(line.get_ydata()[0] for line in ax.get_lines() if line.get_label() == "_baseline")
+    heights = sorted(
+        line.get_ydata()[0] for line in ax.get_lines() if line.get_label() == "_baseline"
+    )
     assert heights == pytest.approx(sorted([1 - share, 10 * share]))  # type: ignore[operator]
     assert legend(ax)[1:] == ["alert on all rows", "alert on none"]
 
@@ -175,7 +196,9 @@ def test_net_benefit_needs_probabilities(y: str) -> None:
 
 
 def test_many_ranks_are_on_a_logarithmic_axis() -> None:
-    assert rows(3000, good=1.0).with_row_index("i").pr.plot("truth", "i", x="k").get_xscale() == "log"
+    assert (
+        rows(3000, good=1.0).with_row_index("i").pr.plot("truth", "i", x="k").get_xscale() == "log"
+    )
     assert RUN.pr.plot("truth", "good", x="k").get_xscale() == "linear"
 
 
@@ -196,7 +219,9 @@ def test_each_mark_has_its_shape() -> None:
     thresholds = [*RUN.pr.evaluate(cutoffs, "truth", "good").row(0), 0.5]
     for threshold, mark in zip(thresholds, drawn, strict=False):
         cutoff = f"threshold={threshold:g}"
-        expected = RUN.pr.evaluate([f"recall@{cutoff}", f"precision@{cutoff}"], "truth", "good").row(0)
+        expected = RUN.pr.evaluate(
+            [f"recall@{cutoff}", f"precision@{cutoff}"], "truth", "good"
+        ).row(0)
         assert points(mark) == [pytest.approx(expected)]
     texts = legend(ax)[2:]
     assert [text.partition(" at ")[0].partition(" =")[0] for text in texts] == [
@@ -266,7 +291,9 @@ def test_groups_without_positives_take_no_colour_and_no_panel() -> None:
     run = RUN.with_columns(pl.col("truth") & (pl.col("country") != "at"))
     ax = run.pr.plot("truth", "good", by="country")
     whole = RUN.pr.plot("truth", "good", by="country")
-    assert [line.get_color() for line in curves(ax)] == [line.get_color() for line in curves(whole)[:2]]
+    assert [line.get_color() for line in curves(ax)] == [
+        line.get_color() for line in curves(whole)[:2]
+    ]
     assert legend(ax)[-1] == "no positives: at"
     assert len(run.pr.plot("truth", "good", by="country", facet=True)) == 2
 
@@ -278,10 +305,15 @@ def test_no_curve_at_all() -> None:
 
 def test_highlight() -> None:
     ax = RUN.pr.plot("truth", "good", by="query", highlight=2)
-    table = RUN.pr.average_precision("truth", "good", by="query").drop_nulls().sort("average_precision")
+    table = (
+        RUN.pr.average_precision("truth", "good", by="query").drop_nulls().sort("average_precision")
+    )
     values = dict(table.rows())
     names = [int(text.partition(" (")[0]) for text in legend(ax)[:4]]
-    assert [values[name] for name in names] == [*table["average_precision"][:-3:-1], *table["average_precision"][1::-1]]
+    assert [values[name] for name in names] == [
+        *table["average_precision"][:-3:-1],
+        *table["average_precision"][1::-1],
+    ]
     assert f"{table.height - 4} others" in legend(ax)
     named = RUN.pr.plot("truth", "good", by="query", highlight=["3", 5])
     assert [text.partition(" (")[0] for text in legend(named)[:2]] == ["3", "5"]
@@ -291,7 +323,9 @@ def test_a_mean_curve_is_that_of_average_curve() -> None:
     ax = RUN.pr.plot("truth", SYSTEMS, by="query", average=True)
     table = RUN.pr.average_curve("truth", SYSTEMS, by="query")
     means = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query", mean_over="query")
-    for drawn, system, mean in zip(curves(ax), SYSTEMS, means["mean_average_precision"], strict=True):
+    for drawn, system, mean in zip(
+        curves(ax), SYSTEMS, means["mean_average_precision"], strict=True
+    ):
         expected = table.filter(system=system).select("recall", "precision").rows()
         assert points(drawn)[1:] == expected
         assert drawn.get_label() == f"{system} (mean AP = {mean:.2f})"
@@ -309,7 +343,9 @@ def test_means_at_ranks_are_those_of_evaluate() -> None:
     ax = RUN.pr.plot("truth", "good", by="query", average=True, x="k", y="recall")
     drawn = dict(points(curves(ax)[0]))
     for k in (1, 5, 10):
-        mean = RUN.pr.evaluate(f"recall@{k}", "truth", "good", by="query", mean_over="query")[f"mean_recall@{k}"]
+        mean = RUN.pr.evaluate(f"recall@{k}", "truth", "good", by="query", mean_over="query")[
+            f"mean_recall@{k}"
+        ]
         assert drawn[k] == pytest.approx(mean.item())
 
 
@@ -328,7 +364,9 @@ def test_facets() -> None:
 
 def test_a_panel_of_one_curve_has_its_numbers_in_the_title() -> None:
     axes = RUN.pr.plot("truth", "good", by="country", facet=True, mark="max_f1")
-    table = RUN.pr.evaluate(["average_precision", "positives", "max_f1"], "truth", "good", by="country")
+    table = RUN.pr.evaluate(
+        ["average_precision", "positives", "max_f1"], "truth", "good", by="country"
+    )
     for ax, (country, ap, n, best) in zip(axes, table.rows(), strict=True):
         name, numbers, mark = ax.get_title().split("\n")
         assert (name, numbers) == (country, f"AP = {ap:.2f}, P = {n}")
@@ -351,7 +389,9 @@ def test_panels_of_the_caller() -> None:
         RUN.pr.plot("truth", "good", by="country", facet=True, ax=grid[:2])
 
 
-@pytest.mark.parametrize("frame", [RUN.lazy(), RUN.to_pandas(), RUN.to_arrow()], ids=["lazy", "pandas", "arrow"])
+@pytest.mark.parametrize(
+    "frame", [RUN.lazy(), RUN.to_pandas(), RUN.to_arrow()], ids=["lazy", "pandas", "arrow"]
+)
 def test_kinds_of_frames(frame: object) -> None:
     ax = fp.plot(frame, "truth", "good", by="country", mark="max_f1")  # type: ignore[misc]
     same = RUN.pr.plot("truth", "good", by="country", mark="max_f1")
@@ -382,9 +422,16 @@ def test_periods_and_intervals_of_pandas() -> None:
     run["month"] = pd.PeriodIndex.from_ordinals(run["query"] % 3 + 600, freq="M")
     run["age"] = pd.cut(run["query"], [0, 10, 40], include_lowest=True)
     months = run.pr.plot("truth", "good", by="month")
-    assert [text.partition(" (")[0] for text in legend(months)[:3]] == ["2020-01", "2020-02", "2020-03"]
+    assert [text.partition(" (")[0] for text in legend(months)[:3]] == [
+        "2020-01",
+        "2020-02",
+        "2020-03",
+    ]
     ages = run.pr.plot("truth", "good", by="age")
-    assert [text.partition(" (AP")[0] for text in legend(ages)[:2]] == ["(-0.001, 10.0]", "(10.0, 40.0]"]
+    assert [text.partition(" (AP")[0] for text in legend(ages)[:2]] == [
+        "(-0.001, 10.0]",
+        "(10.0, 40.0]",
+    ]
 
 
 def test_a_long_line_keeps_its_ends_and_extremes() -> None:

@@ -17,33 +17,62 @@ from drawn import TEXTBOOK, rows
 from frame_pr.plotting.draw import DARK, LIGHT, luminance
 
 RUN = rows(1200).with_columns(group=pl.col("query") % 8)
-NAMES = ["Austria", "Belgium", "Bosnia and Herzegovina", "Croatia", "Denmark", "Estonia", "France", "United Kingdom"]
-LONG = RUN.with_columns(country=pl.col("group").replace_strict(dict(enumerate(NAMES)))).with_columns(guess="country")
+NAMES = [
+    "Austria",
+    "Belgium",
+    "Bosnia and Herzegovina",
+    "Croatia",
+    "Denmark",
+    "Estonia",
+    "France",
+    "United Kingdom",
+]
+LONG = RUN.with_columns(
+    country=pl.col("group").replace_strict(dict(enumerate(NAMES)))
+).with_columns(guess="country")
 SYSTEMS = ["good", "poor"]
 DATED = RUN.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("query")))
 PLOTS: dict[str, Callable[..., Any]] = {
     "systems": lambda **to: RUN.pr.plot("truth", SYSTEMS, mark="max_f1", **to),
     "groups": lambda **to: LONG.pr.plot("truth", "good", by="country", **to),
     "roc": lambda **to: RUN.pr.plot("truth", SYSTEMS, x="fpr", y="recall", **to),
-    "thresholds": lambda **to: RUN.pr.plot("truth", "good", x="threshold", y=["precision", "recall", "f1"], **to),
+    "thresholds": lambda **to: RUN.pr.plot(
+        "truth", "good", x="threshold", y=["precision", "recall", "f1"], **to
+    ),
     "mean": lambda **to: RUN.pr.plot("truth", SYSTEMS, by="query", average=True, **to),
     "scores": lambda **to: RUN.pr.plot_scores("truth", "good", threshold=0.7, **to),
     "gains": lambda **to: RUN.pr.gains_table("truth", "good").pr.plot_gains(**to),
-    "confusion": lambda **to: RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion(**to),
+    "confusion": lambda **to: RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion(
+        **to
+    ),
     "classes": lambda **to: LONG.pr.confusion_matrix("country", "guess").pr.plot_confusion(**to),
-    "intervals": lambda **to: LONG.pr.intervals("roc_auc", "truth", SYSTEMS, by="country").pr.plot_intervals(**to),
-    "trend": lambda **to: DATED.pr.intervals("roc_auc", "truth", SYSTEMS, by="day").pr.plot_intervals(**to),
-    "comparison": lambda **to: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(**to),
-    "differences": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(**to),
-    "slopes": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(kind="slopes", **to),
+    "intervals": lambda **to: LONG.pr.intervals(
+        "roc_auc", "truth", SYSTEMS, by="country"
+    ).pr.plot_intervals(**to),
+    "trend": lambda **to: DATED.pr.intervals(
+        "roc_auc", "truth", SYSTEMS, by="day"
+    ).pr.plot_intervals(**to),
+    "comparison": lambda **to: RUN.pr.compare(
+        "roc_auc", "truth", SYSTEMS, by="query"
+    ).pr.plot_comparison(**to),
+    "differences": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(
+        **to
+    ),
+    "slopes": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(
+        kind="slopes", **to
+    ),
 }
 PANELS: dict[str, Callable[..., Any]] = {
     "facets": lambda: LONG.pr.plot("truth", SYSTEMS, by="country", facet=True),
     "marks": lambda: LONG.pr.plot("truth", "good", by="country", facet=True, mark="max_f1"),
     "scores": lambda: LONG.pr.plot_scores("truth", "good", by="country", threshold=0.7),
     "gains": lambda: LONG.pr.gains_table("truth", SYSTEMS, by="country").pr.plot_gains(y="lift"),
-    "confusion": lambda: LONG.pr.confusion("truth", "good", threshold=0.7, by="country").pr.plot_confusion(),
-    "metrics": lambda: LONG.pr.evaluate(["roc_auc", "max_f1"], "truth", SYSTEMS, by="country").pr.plot_intervals(),
+    "confusion": lambda: LONG.pr.confusion(
+        "truth", "good", threshold=0.7, by="country"
+    ).pr.plot_confusion(),
+    "metrics": lambda: LONG.pr.evaluate(
+        ["roc_auc", "max_f1"], "truth", SYSTEMS, by="country"
+    ).pr.plot_intervals(),
 }
 
 
@@ -65,7 +94,11 @@ def faults(figure: Any) -> list[str]:
                 if not low - 1e-9 <= tick.get_loc() <= high + 1e-9:  # such ticks are not drawn
                     tick.label1.set_visible(False)
     shown = list(texts(figure))
-    cut = [f"cut: {text}" for text, box in shown if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.bbox.x1 + 1]
+    cut = [
+        f"cut: {text}"
+        for text, box in shown
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.bbox.x1 + 1
+    ]
     cut += [f"cut: {text}" for text, box in shown if box.y1 > figure.bbox.y1 + 1]
     for (one, box), (other, place) in combinations(shown, 2):
         width = min(box.x1, place.x1) - max(box.x0, place.x0)
@@ -96,7 +129,9 @@ def test_texts_in_axes_of_the_caller(name: str, size: tuple[float, float]) -> No
         assert before
 
 
-@pytest.mark.parametrize(("palette", "ground"), [(LIGHT, "white"), (DARK, "#14181e")], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("palette", "ground"), [(LIGHT, "white"), (DARK, "#14181e")], ids=["light", "dark"]
+)
 def test_colours_have_contrast_and_differ(palette: tuple[str, ...], ground: str) -> None:
     def contrast(one: str, other: str) -> float:
         low, high = sorted((luminance(one), luminance(other)))
@@ -113,15 +148,32 @@ def test_colours_have_contrast_and_differ(palette: tuple[str, ...], ground: str)
 
 
 # Machado, Oliveira and Fernandes (2009), severity 1.
-PROTAN = np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]])
-DEUTAN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]])
+PROTAN = np.array(
+    [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]
+)
+DEUTAN = np.array(
+    [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]
+)
 
 
 def lab(colour: str, kind: Any) -> Any:
     """Return a colour in CIE Lab as somebody with this kind of vision sees it."""
     rgb = np.array(mpl.colors.to_rgb(colour))
-    linear = np.clip(kind @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    linear = np.clip(
+        kind @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1
+    )
+    xyz = (
+        np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+        @ linear
+    )
     x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 

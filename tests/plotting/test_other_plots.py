@@ -26,7 +26,9 @@ def test_histograms_sum_to_1() -> None:
     ax = RUN.pr.plot_scores("truth", "good", threshold=0.7, bins=10)
     for patch in ax.patches:
         assert patch.get_data().values.sum() == pytest.approx(1)
-    recall, fpr = RUN.pr.evaluate(["recall@threshold=0.7", "fpr@threshold=0.7"], "truth", "good").row(0)
+    recall, fpr = RUN.pr.evaluate(
+        ["recall@threshold=0.7", "fpr@threshold=0.7"], "truth", "good"
+    ).row(0)
     positives = int(RUN["truth"].sum())
     assert legend(ax) == [
         f"positives ({positives}, {recall:.0%} predicted positive)",
@@ -70,11 +72,15 @@ def test_gains_are_those_of_the_table(y: Any) -> None:
 
 def test_gains_of_groups_are_panels() -> None:
     axes = RUN.pr.gains_table("truth", SYSTEMS, by="country", bins=4).pr.plot_gains()
-    assert [ax.get_title() for ax in axes] == [f"{c}, {s}" for c in ("at", "be", "cz") for s in SYSTEMS]
+    assert [ax.get_title() for ax in axes] == [
+        f"{c}, {s}" for c in ("at", "be", "cz") for s in SYSTEMS
+    ]
 
 
 def test_a_confusion_matrix() -> None:
-    images = pl.DataFrame({"shown": ["cat", "dog", "dog", "emu"], "guess": ["cat", "cat", "dog", "cat"]})
+    images = pl.DataFrame(
+        {"shown": ["cat", "dog", "dog", "emu"], "guess": ["cat", "cat", "dog", "cat"]}
+    )
     ax = images.pr.confusion_matrix("shown", "guess").pr.plot_confusion()
     cells = ["1\n100%", "0", "0", "1\n50%", "1\n50%", "0", "1\n100%", "0", "0"]
     assert [text.get_text() for text in ax.texts] == cells
@@ -86,7 +92,9 @@ def test_a_row_of_confusion_has_positives_first() -> None:
     table = RUN.pr.confusion("truth", "good", threshold=0.7)
     ax = table.pr.plot_confusion(labels={"positive": "fraud"})
     tp, fn, fp_, tn = table.select("tp", "fn", "fp", "tn").row(0)
-    assert [text.get_text().partition("\n")[0] for text in ax.texts] == [str(n) for n in (tp, fn, fp_, tn)]
+    assert [text.get_text().partition("\n")[0] for text in ax.texts] == [
+        str(n) for n in (tp, fn, fp_, tn)
+    ]
     assert texts(ax.get_yticklabels()) == ["fraud", "negative"]
 
 
@@ -98,7 +106,11 @@ def test_confusion_of_groups_wraps_after_four_panels() -> None:
 
 @pytest.mark.parametrize("cutoff", [{"threshold": [0.5, 0.7]}, {"k": [1, 2]}])
 def test_confusion_of_several_cutoffs_is_refused(cutoff: dict[str, Any]) -> None:
-    tables = [RUN.pr.confusion("truth", "good", **{name: value}) for name, values in cutoff.items() for value in values]
+    tables = [
+        RUN.pr.confusion("truth", "good", **{name: value})
+        for name, values in cutoff.items()
+        for value in values
+    ]
     with pytest.raises(ValueError, match="at one cutoff of each group, and there are several"):
         pl.concat(tables).pr.plot_confusion()
 
@@ -106,11 +118,15 @@ def test_confusion_of_several_cutoffs_is_refused(cutoff: dict[str, Any]) -> None
 def test_intervals_are_dots_with_the_largest_on_top() -> None:
     table = RUN.pr.intervals("average_precision", "truth", "good", by="country").sort("value")
     ax = table.pr.plot_intervals()
-    assert sorted(points(line(ax, "_value"))) == [(value, i) for i, value in enumerate(table["value"])]
+    assert sorted(points(line(ax, "_value"))) == [
+        (value, i) for i, value in enumerate(table["value"])
+    ]
     (whiskers,) = ax.collections
     bounds = {tuple(segment[:, 0]) for segment in whiskers.get_segments()}
     assert bounds == {*table.select("low", "high").rows()}
-    assert [text.partition(" (")[0] for text in texts(ax.get_yticklabels())] == table["country"].to_list()[::-1]
+    assert [text.partition(" (")[0] for text in texts(ax.get_yticklabels())] == table[
+        "country"
+    ].to_list()[::-1]
     assert legend(ax) == [f"mean {table['value'].mean():.2f}"]
     assert ax.get_xlabel() == "Average precision\n(95 % interval)"
 
@@ -122,11 +138,15 @@ def test_each_system_has_its_own_mean() -> None:
     drawn = [line for line in ax.get_lines() if line.get_label() == "_mean"]
     assert [line.get_xdata()[0] for line in drawn] == means
     assert drawn[1].get_color() == "red"
-    assert legend(ax) == [f"{system} (mean {mean:.2f})" for system, mean in zip(SYSTEMS, means, strict=True)]
+    assert legend(ax) == [
+        f"{system} (mean {mean:.2f})" for system, mean in zip(SYSTEMS, means, strict=True)
+    ]
 
 
 def test_metrics_without_intervals_join_the_systems() -> None:
-    axes = RUN.pr.evaluate(["average_precision", "roc_auc"], "truth", SYSTEMS, by="country").pr.plot_intervals()
+    axes = RUN.pr.evaluate(
+        ["average_precision", "roc_auc"], "truth", SYSTEMS, by="country"
+    ).pr.plot_intervals()
     assert [ax.get_xlabel() for ax in axes] == ["Average precision", "ROC AUC"]
     assert len(axes[0].collections[0].get_segments()) == 3
     one = RUN.pr.average_precision("truth", "good", by="country").pr.plot_intervals()
@@ -135,16 +155,24 @@ def test_metrics_without_intervals_join_the_systems() -> None:
 
 def test_ordered_keys_keep_their_order() -> None:
     sizes = pl.Enum(["small", "medium", "large"])
-    run = RUN.with_columns(pl.col("country").replace({"at": "small", "be": "medium", "cz": "large"}).cast(sizes))
+    run = RUN.with_columns(
+        pl.col("country").replace({"at": "small", "be": "medium", "cz": "large"}).cast(sizes)
+    )
     ax = run.pr.evaluate("roc_auc", "truth", "good", by="country").pr.plot_intervals()
     assert texts(ax.get_yticklabels()) == ["small", "medium", "large"]
     months = RUN.to_pandas()
     months["month"] = pd.PeriodIndex.from_ordinals(months["query"] % 3 + 600, freq="M")
     table = months.pr.evaluate("roc_auc", "truth", "good", by="month")
     assert texts(table.pr.plot_intervals().get_yticklabels()) == ["2020-01", "2020-02", "2020-03"]
-    assert texts(table.pr.plot_intervals(x="month").get_xticklabels()) == ["2020-01", "2020-02", "2020-03"]
+    assert texts(table.pr.plot_intervals(x="month").get_xticklabels()) == [
+        "2020-01",
+        "2020-02",
+        "2020-03",
+    ]
     # matplotlib has no axis of times of day or of durations.
-    hours = RUN.with_columns(hour=pl.time(pl.col("query") % 3)).pr.evaluate("roc_auc", "truth", "good", by="hour")
+    hours = RUN.with_columns(hour=pl.time(pl.col("query") % 3)).pr.evaluate(
+        "roc_auc", "truth", "good", by="hour"
+    )
     for key in (pl.col("hour"), pl.col("hour").cast(pl.Duration)):
         table = hours.with_columns(key)
         assert len(table.pr.plot_intervals().get_yticklabels()) == 3
@@ -156,7 +184,9 @@ def test_dates_make_a_trend_with_a_band() -> None:
     ax = table.pr.plot_intervals()
     (drawn,) = ax.get_lines()
     assert list(drawn.get_xdata(orig=True)) == table["day"].to_list()
-    assert list(drawn.get_ydata()) == pytest.approx(table["value"].fill_null(np.nan).to_list(), nan_ok=True)
+    assert list(drawn.get_ydata()) == pytest.approx(
+        table["value"].fill_null(np.nan).to_list(), nan_ok=True
+    )
     assert drawn.get_marker() == "o"
     assert len(ax.collections) == 1
     assert ax.get_xlabel() == "day"
@@ -165,18 +195,24 @@ def test_dates_make_a_trend_with_a_band() -> None:
 def test_a_trend_has_a_line_for_each_value_of_the_other_keys() -> None:
     table = DATED.pr.evaluate("roc_auc", "truth", SYSTEMS, by=["country", "day"])
     ax = table.pr.plot_intervals()
-    assert legend(ax) == [f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS]
+    assert legend(ax) == [
+        f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS
+    ]
     assert len({line.get_color() for line in ax.get_lines()}) == 6
 
 
 def test_many_days_have_no_markers() -> None:
-    run = rows(2000).with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 100))
+    run = rows(2000).with_columns(
+        day=pl.date(2026, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 100)
+    )
     (drawn,) = run.pr.evaluate("roc_auc", "truth", "good", by="day").pr.plot_intervals().get_lines()
     assert drawn.get_marker() in ("", "None")
 
 
 def test_metrics_over_time_are_panels_below_each_other() -> None:
-    axes = DATED.pr.evaluate(["roc_auc", "prevalence"], "truth", "good", by="day").pr.plot_intervals()
+    axes = DATED.pr.evaluate(
+        ["roc_auc", "prevalence"], "truth", "good", by="day"
+    ).pr.plot_intervals()
     assert [ax.get_ylabel() for ax in axes] == ["ROC AUC", "Prevalence"]
     assert axes[0].get_gridspec().ncols == 1
 
@@ -188,7 +224,9 @@ def test_numbers_along_the_axis() -> None:
 
 def test_intervals_of_differences() -> None:
     run = RUN.with_columns(third=pl.col("poor") * 0.9)
-    table = run.pr.compare("average_precision", "truth", [*SYSTEMS, "third"], by="query", baseline="good")
+    table = run.pr.compare(
+        "average_precision", "truth", [*SYSTEMS, "third"], by="query", baseline="good"
+    )
     ax = table.pr.plot_comparison()
     table = table.sort("difference", descending=True)
     assert [line.get_xdata()[0] for line in ax.get_lines()[1:]] == table["difference"].to_list()
@@ -206,7 +244,9 @@ def test_names_of_differences_without_a_common_baseline() -> None:
 
 
 def test_differences_between_groups() -> None:
-    ax = RUN.pr.compare("roc_auc", "truth", "good", between="country", baseline="at").pr.plot_comparison()
+    ax = RUN.pr.compare(
+        "roc_auc", "truth", "good", between="country", baseline="at"
+    ).pr.plot_comparison()
     assert set(texts(ax.get_yticklabels())) == {"be", "cz"}
     assert ax.get_xlabel().startswith("ROC AUC: difference from at\n(")
 
@@ -215,15 +255,21 @@ def test_differences_of_groups_and_their_mean() -> None:
     values = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="country")
     ax = values.pr.plot_comparison()
     wide = values.pivot("system", index="country", values="average_precision")
-    wide = wide.with_columns(difference=pl.col("poor") - pl.col("good")).sort("difference", descending=True)
+    wide = wide.with_columns(difference=pl.col("poor") - pl.col("good")).sort(
+        "difference", descending=True
+    )
     # Bars of better groups, then bars of worse groups; one of both is 0.
-    heights = [bar.get_width() for bar in ax.patches if bar.get_label() == "_nolegend_" or hasattr(bar, "get_width")]
+    heights = [
+        bar.get_width()
+        for bar in ax.patches
+        if bar.get_label() == "_nolegend_" or hasattr(bar, "get_width")
+    ]
     assert np.add(heights[:3], heights[3:6]) == pytest.approx(wide["difference"].to_list())
     assert texts(ax.get_yticklabels()) == wide["country"].to_list()
     row = values.pr.compare("average_precision", by="country", baseline="good").row(0, named=True)
-    assert f"mean difference {row['difference']:.2f} (95 % interval {row['low']:.2f} to " in legend(ax)[-1].replace(
-        "\n", " "
-    )
+    assert f"mean difference {row['difference']:.2f} (95 % interval {row['low']:.2f} to " in legend(
+        ax
+    )[-1].replace("\n", " ")
     assert ax.get_xlabel() == "Average precision: poor - good"
     assert legend(ax)[:2] == ["poor better: 0", "poor worse: 3"]
 
@@ -245,33 +291,73 @@ def test_slopes() -> None:
 
 
 REFUSED = {
-    "rows for intervals": (lambda: RUN.pr.plot_intervals(), ValueError, "plot_intervals draws a frame that intervals"),
-    "rows for a comparison": (lambda: RUN.pr.plot_comparison(), ValueError, "plot_comparison draws a frame that comp"),
-    "no groups": (lambda: RUN.pr.evaluate("roc_auc", "truth", "good").pr.plot_intervals(), ValueError, "frame: no key"),
+    "rows for intervals": (
+        lambda: RUN.pr.plot_intervals(),
+        ValueError,
+        "plot_intervals draws a frame that intervals",
+    ),
+    "rows for a comparison": (
+        lambda: RUN.pr.plot_comparison(),
+        ValueError,
+        "plot_comparison draws a frame that comp",
+    ),
+    "no groups": (
+        lambda: RUN.pr.evaluate("roc_auc", "truth", "good").pr.plot_intervals(),
+        ValueError,
+        "frame: no key",
+    ),
     "no such metric": (
-        lambda: RUN.pr.evaluate("roc_auc", "truth", "good", by="query").pr.plot_intervals(metric="auc_roc"),
+        lambda: RUN.pr.evaluate("roc_auc", "truth", "good", by="query").pr.plot_intervals(
+            metric="auc_roc"
+        ),
         ValueError,
         "metric: 'auc_roc' is not in the frame; it has roc_auc",
     ),
     "three systems": (
-        lambda: RUN.with_columns(c="good").pr.roc_auc("truth", [*SYSTEMS, "c"], by="query").pr.plot_comparison(),
+        lambda: (
+            RUN.with_columns(c="good")
+            .pr.roc_auc("truth", [*SYSTEMS, "c"], by="query")
+            .pr.plot_comparison()
+        ),
         ValueError,
         "plot_comparison draws two systems by groups, and the frame has 3 systems",
     ),
     "slopes of a comparison": (
-        lambda: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(kind="slopes"),
+        lambda: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(
+            kind="slopes"
+        ),
         ValueError,
         "kind='slopes' draws the values of groups",
     ),
     "too many groups": (
-        lambda: RUN.with_row_index("i").pr.evaluate("prevalence", "truth", "good", by="i").pr.plot_intervals(),
+        lambda: (
+            RUN.with_row_index("i")
+            .pr.evaluate("prevalence", "truth", "good", by="i")
+            .pr.plot_intervals()
+        ),
         ValueError,
         "600 groups are more than 60 rows",
     ),
-    "no gains table": (lambda: RUN.pr.plot_gains(), ValueError, "plot_gains draws a frame that gains_table gave"),
-    "no matrix": (lambda: RUN.pr.plot_confusion(), ValueError, "plot_confusion draws a frame that confusion_matrix"),
-    "no frame": (lambda: fp.plot_gains([1]), TypeError, "plot_gains draws a frame that gains_table gave, got a list"),
-    "axes of another kind": (lambda: RUN.pr.plot("truth", "good", ax=1), TypeError, "ax must be a matplotlib Axes"),
+    "no gains table": (
+        lambda: RUN.pr.plot_gains(),
+        ValueError,
+        "plot_gains draws a frame that gains_table gave",
+    ),
+    "no matrix": (
+        lambda: RUN.pr.plot_confusion(),
+        ValueError,
+        "plot_confusion draws a frame that confusion_matrix",
+    ),
+    "no frame": (
+        lambda: fp.plot_gains([1]),
+        TypeError,
+        "plot_gains draws a frame that gains_table gave, got a list",
+    ),
+    "axes of another kind": (
+        lambda: RUN.pr.plot("truth", "good", ax=1),
+        TypeError,
+        "ax must be a matplotlib Axes",
+    ),
     "no colour": (
         lambda: RUN.pr.plot("truth", "good", colors={"good": "nocolour"}),
         ValueError,
@@ -287,8 +373,16 @@ REFUSED = {
         TypeError,
         "plot has no argument 'y_true'; did you mean truth=?",
     ),
-    "unknown rate": (lambda: RUN.pr.plot("truth", "good", x="tpr"), ValueError, "x: no rate is named 'tpr'"),
-    "unknown mark": (lambda: RUN.pr.plot("truth", "good", mark="best"), ValueError, "mark takes a threshold, a cutoff"),
+    "unknown rate": (
+        lambda: RUN.pr.plot("truth", "good", x="tpr"),
+        ValueError,
+        "x: no rate is named 'tpr'",
+    ),
+    "unknown mark": (
+        lambda: RUN.pr.plot("truth", "good", mark="best"),
+        ValueError,
+        "mark takes a threshold, a cutoff",
+    ),
     "too many curves": (
         lambda: RUN.pr.plot("truth", "good", by="query"),
         ValueError,
@@ -299,8 +393,16 @@ REFUSED = {
         ValueError,
         "facet=True needs a group for each panel",
     ),
-    "truth alone": (lambda: RUN.pr.plot("truth"), TypeError, "plot takes truth and score for scored rows, or neither"),
-    "rows for a curve": (lambda: RUN.pr.plot(), ValueError, "plot without truth and score draws a frame that curve"),
+    "truth alone": (
+        lambda: RUN.pr.plot("truth"),
+        TypeError,
+        "plot takes truth and score for scored rows, or neither",
+    ),
+    "rows for a curve": (
+        lambda: RUN.pr.plot(),
+        ValueError,
+        "plot without truth and score draws a frame that curve",
+    ),
     "a column that curve did not give": (
         lambda: RUN.pr.curve("truth", "good").pr.plot(x="mcc"),
         ValueError,

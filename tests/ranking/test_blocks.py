@@ -21,8 +21,8 @@ def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)
 def test_blocks_of_neighbouring_groups_stay_apart(dtype, ascending):
-    # The highest and the lowest scores of each dtype, in groups whose codes follow one another, at the ends of the
-    # range of codes too.
+    # The highest and the lowest scores of each dtype, in groups whose codes follow one another, at
+    # the ends of the range of codes too.
     groups = [0, 1, 2, 2**60 - 1]
     rows = pl.DataFrame(
         {
@@ -51,7 +51,19 @@ ROWS = pl.DataFrame(
 
 def test_the_table_of_blocks():
     table = table_of(ROWS)
-    columns = ["group", "threshold", "size", "hits", "k", "tp", "positives", "rows", "ties", "first", "last"]
+    columns = [
+        "group",
+        "threshold",
+        "size",
+        "hits",
+        "k",
+        "tp",
+        "positives",
+        "rows",
+        "ties",
+        "first",
+        "last",
+    ]
     assert table.select(columns).rows() == [
         (5, 3, 2, 1, 2, 1, 3, 6, 2, True, False),
         (5, 2, 1, 0, 3, 1, 3, 6, 0, False, False),
@@ -60,7 +72,8 @@ def test_the_table_of_blocks():
         (7, 9, 1, 0, 1, 0, 0, 3, 0, True, False),
         (7, 8, 2, 0, 3, 0, 0, 3, 2, False, True),
     ]
-    # 3/5 from the block at threshold 1 is the best that group 5 ever has; it does not reach into group 7.
+    # 3/5 from the block at threshold 1 is the best that group 5 ever has; it does not reach into
+    # group 7.
     assert table["interpolated_precision"].to_list() == [0.6, 0.6, 0.6, 0.5, 0.0, 0.0]
 
 
@@ -71,7 +84,10 @@ def test_the_steps_are_blocks_with_a_positive_and_the_last_of_each_group():
     kept = whole.filter((pl.col("hits") > 0) | pl.col("last"))
     # What is counted since the block before adds up to the same.
     assert steps.drop("misses").equals(kept.select(steps.columns).drop("misses"))
-    misses = [table.group_by("group", maintain_order=True).agg(pl.col("misses").sum()) for table in (steps, whole)]
+    misses = [
+        table.group_by("group", maintain_order=True).agg(pl.col("misses").sum())
+        for table in (steps, whole)
+    ]
     assert misses[0].equals(misses[1])
 
 
@@ -90,10 +106,13 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = False):
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    return replace(ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops))
+    return replace(
+        ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops)
+    )
 
 
-# From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted first if most are.
+# From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted
+# first if most are.
 HALF = 140_000
 
 
@@ -101,15 +120,29 @@ HALF = 140_000
 @pytest.mark.parametrize("ties", ["threshold", "optimistic", "pessimistic", "expected"])
 def test_many_rows_with_few_keys(ties, drops):
     number = pl.int_range(2 * HALF)
-    rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0)
-    ranked, counts = canonical(rows, {"ties": ties}, drops=drops), rows.filter(~pl.col("dropped")) if drops else rows
+    rows = pl.select(
+        group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0
+    )
+    ranked, counts = (
+        canonical(rows, {"ties": ties}, drops=drops),
+        rows.filter(~pl.col("dropped")) if drops else rows,
+    )
     bounds = ties in ("optimistic", "pessimistic")
-    sums = counts.group_by("group", "score", *(["truth"] if bounds else [])).agg(size=pl.len(), hits=pl.sum("truth"))
-    expected = sums.sort("group", pl.col("score") * -1, pl.col("hits") * (-1 if ties == "optimistic" else 1))
+    sums = counts.group_by("group", "score", *(["truth"] if bounds else [])).agg(
+        size=pl.len(), hits=pl.sum("truth")
+    )
+    expected = sums.sort(
+        "group", pl.col("score") * -1, pl.col("hits") * (-1 if ties == "optimistic" else 1)
+    )
     blocks = blocks_of(ranked).filter(pl.col("size") > 0).collect()
-    assert blocks.select("group", "threshold", "size", "hits").rows() == expected.drop("truth", strict=False).rows()
+    assert (
+        blocks.select("group", "threshold", "size", "hits").rows()
+        == expected.drop("truth", strict=False).rows()
+    )
     if bounds:
-        assert blocks_of(ranked, each_row=True).filter(pl.col("size") > 0).collect().height == len(counts)
+        assert blocks_of(ranked, each_row=True).filter(pl.col("size") > 0).collect().height == len(
+            counts
+        )
 
 
 @pytest.mark.parametrize("groups", [1, 3])
@@ -123,7 +156,16 @@ def test_rows_that_would_not_fit_into_memory_twice(groups):
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("height", [700, 2 * HALF])
 @pytest.mark.parametrize(
-    "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350), range(HALF)]
+    "scores",
+    [
+        [0.3, 0.1, 0.2],
+        [1e300, -0.0, 5e-324, 0.0],
+        [1, 2**40],
+        [-1, 2**58],
+        [1, None],
+        range(350),
+        range(HALF),
+    ],
 )
 def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscored):
     number = pl.int_range(height)
@@ -138,17 +180,23 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(scores, height, unscore
         retrieved &= ~pl.col("dropped")
     key = pl.struct("group", pl.col("score") * -1 + 0.0)
     number = pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1)
-    _, numbers = numbered_rows(canonical(rows, {"unscored": "unretrieved"}, drops=unscored == "drop"))
+    _, numbers = numbered_rows(
+        canonical(rows, {"unscored": "unretrieved"}, drops=unscored == "drop")
+    )
     assert numbers.equals(rows.select(number).to_series())
 
 
 @pytest.mark.parametrize(
-    ("bits", "height"), [*((n, 700) for n in range(36, 60)), *((n, 2 * HALF) for n in range(20, 32))]
+    ("bits", "height"),
+    [*((n, 700) for n in range(36, 60)), *((n, 2 * HALF) for n in range(20, 32))],
 )
 def test_rows_have_their_numbers_however_long_the_keys_are(bits, height):
-    # With the place of its row, a key of few rows has about 127 bits, and one of many rows, which is narrowed, 63.
+    # With the place of its row, a key of few rows has about 127 bits, and one of many rows, which
+    # is narrowed, 63.
     number = pl.int_range(height)
-    rows = pl.select(group=number % 2 * 2**bits + number % 3, score=number * 31 % 100_003, truth=number % 3 == 0)
+    rows = pl.select(
+        group=number % 2 * 2**bits + number % 3, score=number * 31 % 100_003, truth=number % 3 == 0
+    )
     _, numbers = numbered_rows(canonical(rows, {}))
     ranks = pl.struct("group", pl.col("score") * -1).rank("dense") - 1
     assert numbers.equals(rows.select(ranks).to_series())
@@ -180,23 +228,48 @@ def test_twice_as_many_rows_are_the_same_blocks_of_twice_the_size(groups, scores
         dropped=pl.col("number") % 5 == 0,
     )
     few, many = (
-        canonical(pl.concat([rows] * copies), {"ascending": ascending, "unscored": "unretrieved"}, drops=drops)
+        canonical(
+            pl.concat([rows] * copies),
+            {"ascending": ascending, "unscored": "unretrieved"},
+            drops=drops,
+        )
         for copies in (1, 2)
     )
     counts = ["size", "hits", "k", "tp", "positives", "rows", "misses"]
-    columns = [*counts, "threshold", "rank_key", "first", "retrieved", "interpolated_precision", "later_hits"]
+    columns = [
+        *counts,
+        "threshold",
+        "rank_key",
+        "first",
+        "retrieved",
+        "interpolated_precision",
+        "later_hits",
+    ]
     for steps in (False, True):
-        expected = blocks_of(few, columns, steps=steps).select("group", *columns).with_columns(pl.col(counts) * 2)
-        assert blocks_of(many, columns, steps=steps).select("group", *columns).collect().equals(expected.collect())
+        expected = (
+            blocks_of(few, columns, steps=steps)
+            .select("group", *columns)
+            .with_columns(pl.col(counts) * 2)
+        )
+        assert (
+            blocks_of(many, columns, steps=steps)
+            .select("group", *columns)
+            .collect()
+            .equals(expected.collect())
+        )
 
 
 @pytest.mark.parametrize("column", ["weight", "count"])
 @pytest.mark.parametrize("largest", [5, 2**23, 2**40])
 def test_small_and_large_numbers_stay_with_their_rows(column, largest):
     number = pl.int_range(200)
-    rows = pl.select(score=number * 7 % 50, truth=number % 3 == 0, **{column: number * 31 % largest + 1})
+    rows = pl.select(
+        score=number * 7 % 50, truth=number % 3 == 0, **{column: number * 31 % largest + 1}
+    )
     blocks = table_of_options(rows, {column: column})
-    sums = rows.group_by("score").agg(size=pl.col(column).sum(), hits=(pl.col(column) * pl.col("truth")).sum())
+    sums = rows.group_by("score").agg(
+        size=pl.col(column).sum(), hits=(pl.col(column) * pl.col("truth")).sum()
+    )
     expected = sums.sort("score", descending=True)
     assert blocks.select("threshold", "size", "hits").rows() == expected.rows()
 
@@ -207,13 +280,21 @@ def table_of_options(rows: pl.DataFrame, options: dict[str, object]) -> pl.DataF
 
 
 def test_the_largest_precision_from_here_on():
-    table = pl.DataFrame({"group": [-3, -3, -3, 4, 4, 5], "share": [0.5, 0.25, 0.75, 1 / 3, 0.0, 1.0]})
+    table = pl.DataFrame(
+        {"group": [-3, -3, -3, 4, 4, 5], "share": [0.5, 0.25, 0.75, 1 / 3, 0.0, 1.0]}
+    )
     best = table.select(suffix_max(pl.col("share"))).to_series()
     assert best.to_list() == [0.75, 0.75, 0.75, 1 / 3, 0.0, 1.0]
 
 
 def test_the_sum_from_here_on_stays_in_its_group():
-    table = pl.DataFrame({"last": [False, False, True, False, True, True], "term": [0.5, 0.25, 0.125, 0.5, 1.0, 0.75]})
-    # By hand: 0.5 + 0.25 + 0.125, 0.25 + 0.125 and 0.125; then 0.5 + 1 and 1; then 0.75. Each has an exact float.
+    table = pl.DataFrame(
+        {
+            "last": [False, False, True, False, True, True],
+            "term": [0.5, 0.25, 0.125, 0.5, 1.0, 0.75],
+        }
+    )
+    # By hand: 0.5 + 0.25 + 0.125, 0.25 + 0.125 and 0.125; then 0.5 + 1 and 1; then 0.75. Each has
+    # an exact float.
     later = table.select(suffix_sum(pl.col("term"))).to_series()
     assert later.to_list() == [0.875, 0.375, 0.125, 1.5, 1.0, 0.75]

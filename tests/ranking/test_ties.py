@@ -17,8 +17,23 @@ LINEAR = [
     "precision@3",
     "recall@3",
 ]
-LINEAR += ["r_precision", "f1@3", "f2@2", "mcc@3", "kappa@2", "specificity@3", "precision@10", "average_precision@10"]
-BOUNDED = [*LINEAR, "interpolated_average_precision", "interpolated_average_precision_11", "max_f1", "max_f0.5"]
+LINEAR += [
+    "r_precision",
+    "f1@3",
+    "f2@2",
+    "mcc@3",
+    "kappa@2",
+    "specificity@3",
+    "precision@10",
+    "average_precision@10",
+]
+BOUNDED = [
+    *LINEAR,
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+    "max_f1",
+    "max_f0.5",
+]
 BOUNDED += ["precision@recall=0.5", "interpolated_precision@recall=0.5"]
 
 
@@ -31,7 +46,10 @@ def tied(seed: int) -> pl.DataFrame:
 
 def all_orders(data: pl.DataFrame) -> pl.DataFrame:
     """One group for each order of the rows that the scores allow, untied."""
-    blocks = [block.get_column("y").to_list() for block in data.sort("s", descending=True).partition_by("s")]
+    blocks = [
+        block.get_column("y").to_list()
+        for block in data.sort("s", descending=True).partition_by("s")
+    ]
     orders = itertools.product(*(itertools.permutations(block) for block in blocks))
     ranked = [list(itertools.chain(*order)) for order in orders]
     return (
@@ -57,7 +75,10 @@ def test_optimistic_and_pessimistic_are_the_bounds_over_all_orders(seed):
     for ties, bound in (("optimistic", pl.Series.max), ("pessimistic", pl.Series.min)):
         reached = fp.evaluate(data, BOUNDED, "y", "s", ties=ties)
         for name in BOUNDED:
-            assert reached[name].item() == pytest.approx(bound(orders[name]), abs=1e-13), (name, ties)
+            assert reached[name].item() == pytest.approx(bound(orders[name]), abs=1e-13), (
+                name,
+                ties,
+            )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -69,7 +90,8 @@ def test_an_untied_ranking_knows_no_ties(seed):
 
 
 def test_ties_known_answers():
-    # One positive in two: at rank 1 or 2, (1/1 + 1/2) / 2 = 3/4. In three: (1 + 1/2 + 1/3) / 3 = 11/18.
+    # One positive in two: at rank 1 or 2, (1/1 + 1/2) / 2 = 3/4. In three: (1 + 1/2 + 1/3) / 3 =
+    # 11/18.
     data = pl.DataFrame({"g": [2, 2, 3, 3, 3], "y": [1, 0, 0, 1, 0], "s": [7] * 5})
     for ties, values in {
         "threshold": [1 / 2, 1 / 3],
@@ -83,23 +105,36 @@ def test_ties_known_answers():
 
 
 def test_threshold_can_lie_above_expected():
-    # A hit at rank 1, then a block of 2 with one hit: threshold (1 + 2/3) / 2. The block's hit is at rank 2 or 3, with
-    # precision 1 or 2/3: expected (1 + 5/6) / 2. Below a miss, with all 2 hits in the block, the threshold is higher.
+    # A hit at rank 1, then a block of 2 with one hit: threshold (1 + 2/3) / 2. The block's hit is
+    # at rank 2 or 3, with precision 1 or 2/3: expected (1 + 5/6) / 2. Below a miss, with all 2 hits
+    # in the block, the threshold is higher.
     data = pl.DataFrame({"y": [0, 1, 1], "s": [2, 1, 1]})
     assert fp.average_precision(data, "y", "s").item() == pytest.approx(2 / 3)
-    assert fp.average_precision(data, "y", "s", ties="expected").item() == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert fp.average_precision(data, "y", "s", ties="expected").item() == pytest.approx(
+        (1 / 2 + 2 / 3) / 2
+    )
 
 
 def test_tie_break_ranks_what_the_scores_leave_open():
     data = pl.DataFrame({"doc": ["a", "b", "c", "d"], "y": [1, 0, 0, 1], "s": [2, 2, 2, 1]})
     # Descending by document: c, b, a, then d: hits at ranks 3 and 4.
-    assert fp.average_precision(data, "y", "s", tie_break="doc").item() == pytest.approx((1 / 3 + 2 / 4) / 2)
-    assert fp.curve(data, "y", "s", tie_break="doc", rates="all")["threshold"].to_list() == [2, 2, 2, 1]
+    assert fp.average_precision(data, "y", "s", tie_break="doc").item() == pytest.approx(
+        (1 / 3 + 2 / 4) / 2
+    )
+    assert fp.curve(data, "y", "s", tie_break="doc", rates="all")["threshold"].to_list() == [
+        2,
+        2,
+        2,
+        1,
+    ]
     ascending = fp.average_precision(data, "y", "s", tie_break="doc", tie_break_descending=False)
     assert ascending.item() == pytest.approx((1 / 1 + 2 / 4) / 2)
-    # What the second column leaves tied is taken together, so the order of rows still does not matter.
+    # What the second column leaves tied is taken together, so the order of rows still does not
+    # matter.
     same = data.with_columns(doc=pl.lit("x"))
-    assert fp.average_precision(same, "y", "s", tie_break="doc").equals(fp.average_precision(data, "y", "s"))
+    assert fp.average_precision(same, "y", "s", tie_break="doc").equals(
+        fp.average_precision(data, "y", "s")
+    )
     # One block of 3 rows with one hit: the first row has a third of it.
     assert fp.precision_at_k(same, "y", "s", 1, tie_break="doc").item() == pytest.approx(1 / 3)
 
@@ -109,12 +144,18 @@ def test_tie_break_ranks_what_the_scores_leave_open():
 def test_tie_breaks_around_what_fits_into_the_sort_key(last, descending, tp):
     # Null is last in either direction.
     data = pl.DataFrame({"place": [None, 0, last], "y": [0, 1, 0], "s": 5})
-    curve = fp.curve(data, "y", "s", tie_break="place", tie_break_descending=descending, rates="all")
-    assert curve.select("threshold", "k", "tp").rows() == [(5, k, hits) for k, hits in zip([1, 2, 3], tp, strict=True)]
+    curve = fp.curve(
+        data, "y", "s", tie_break="place", tie_break_descending=descending, rates="all"
+    )
+    assert curve.select("threshold", "k", "tp").rows() == [
+        (5, k, hits) for k, hits in zip([1, 2, 3], tp, strict=True)
+    ]
 
 
 def test_order_is_that_of_the_rows_whatever_the_keys():
-    data = pl.DataFrame({"a": ["x", "y"] * 4, "b": [1, 1, 2, 2] * 2, "y": [1, 0, 0, 1, 0, 1, 1, 0], "s": [0.5] * 8})
+    data = pl.DataFrame(
+        {"a": ["x", "y"] * 4, "b": [1, 1, 2, 2] * 2, "y": [1, 0, 0, 1, 0, 1, 1, 0], "s": [0.5] * 8}
+    )
     for frame in (data, data.lazy()):
         result = frame.pr.average_precision("y", "s", by=["a", "b"], ties="order").lazy().collect()
         assert result.rows() == [("x", 1, 1.0), ("x", 2, 0.5), ("y", 1, 0.5), ("y", 2, 1.0)]

@@ -11,8 +11,9 @@ BOTH = pl.concat([TEN.with_columns(q=pl.lit(1)), SIX.with_columns(q=pl.lit(2))])
 
 
 def test_known_answer():
-    # Halves of recall: TEN reaches .4 at precision 1, then .6 at 3/4, .8 at 2/3, 1 at 1/2; SIX a third each at 1/2,
-    # 1/2, 3/5. The first half of TEN is (.4 + .1 x 3/4) / .5 = .95, its second (.1 x 3/4 + .2 x 2/3 + .2 / 2) / .5.
+    # Halves of recall: TEN reaches .4 at precision 1, then .6 at 3/4, .8 at 2/3, 1 at 1/2; SIX a
+    # third each at 1/2, 1/2, 3/5. The first half of TEN is (.4 + .1 x 3/4) / .5 = .95, its second
+    # (.1 x 3/4 + .2 x 2/3 + .2 / 2) / .5.
     found = fp.average_curve(BOTH, "relevant", "score", by="q", points=3)
     second = (0.1 * 3 / 4 + 0.2 * 2 / 3 + 0.2 / 2) / 0.5, (1 / 6 / 2 + 3 / 5 / 3) / 0.5
     expected = [(0.5, near((0.95 + 0.5) / 2), 2), (1.0, near(sum(second) / 2), 2)]
@@ -46,14 +47,19 @@ def test_the_mean_of_interpolated_levels(points):
     levels = [f"interpolated_precision@recall={i / 10}" for i in range(11)]
     if points == 11:
         each = fp.evaluate(data, levels, "t", "s0", by="q", mean_over="q")
-        assert found["precision"].to_list() == [near(each[f"mean_{level}"].item()) for level in levels]
+        assert found["precision"].to_list() == [
+            near(each[f"mean_{level}"].item()) for level in levels
+        ]
 
 
 def test_systems_and_keys_that_are_left():
     data = runs(3, systems=2)
     found = fp.average_curve(data, "t", ["s0", "s1"], by=["half", "q"], mean_over="q", points=3)
     assert found.select("half", "system", "recall").rows() == [
-        (half, system, recall) for half in (0, 1) for system in ("s0", "s1") for recall in (0.5, 1.0)
+        (half, system, recall)
+        for half in (0, 1)
+        for system in ("s0", "s1")
+        for recall in (0.5, 1.0)
     ]
     alone = fp.average_curve(data.filter(half=1), "t", "s1", by="q", points=3)
     assert_same(found.filter(half=1, system="s1").drop("half", "system"), alone)
@@ -65,12 +71,18 @@ def test_systems_and_keys_that_are_left():
 def test_the_band_is_that_of_a_mean():
     data = runs(4)
     found = fp.average_curve(data, "t", "s0", by="q", points=11, interpolated=True, confidence=0.8)
-    each = fp.evaluate(data, "interpolated_precision@recall=0.5", "t", "s0", by="q").to_series(1).drop_nulls()
+    each = (
+        fp.evaluate(data, "interpolated_precision@recall=0.5", "t", "s0", by="q")
+        .to_series(1)
+        .drop_nulls()
+    )
     mean, error = each.mean(), each.std() / len(each) ** 0.5
     reach = stats.t.ppf(0.9, len(each) - 1) * error / (mean * (1 - mean))
     logit = np.log(mean / (1 - mean))
     level = found.row(5, named=True)
-    assert (level["low"], level["high"]) == tuple(near(1 / (1 + np.exp(-logit + s * reach))) for s in (1, -1))
+    assert (level["low"], level["high"]) == tuple(
+        near(1 / (1 + np.exp(-logit + s * reach))) for s in (1, -1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +103,8 @@ def test_what_is_refused(change, error, sentence):
     assert str(raised.value).startswith(sentence)
 
 
-# Groups that have positives and retrieved none of them --------------------------------------------------------------
+# Groups that have positives and retrieved none of them
+# --------------------------------------------------------------
 
 RETRIEVED = pl.DataFrame({"q": ["a", "a", "b", "b"], "t": [1, 0, 1, 0], "s": [2.0, 1.0, None, 1.0]})
 MISSED = pl.DataFrame({"q": ["a", "a", "b", "b"], "t": [1, 0, 0, 0], "s": [2.0, 1.0, 2.0, 1.0]})
@@ -108,17 +121,24 @@ def test_a_group_that_retrieved_no_positive_counts_as_0(interpolated):
     no_row = RETRIEVED.with_columns(pl.when(pl.col("q") == "a").then("s").alias("s"))
     nothing = fp.average_curve(no_row, "t", "s", unscored="unretrieved", **options)
     assert nothing.select(columns).rows() == expected
-    column = fp.average_curve(MISSED.with_columns(P=pl.lit(3)), "t", "s", total_positives="P", **options)
+    column = fp.average_curve(
+        MISSED.with_columns(P=pl.lit(3)), "t", "s", total_positives="P", **options
+    )
     assert column["groups"].to_list() == [2] * (5 + interpolated)
     known = pl.DataFrame({"q": ["a", "b"], "P": [1, 4]})
-    assert fp.average_curve(MISSED, "t", "s", total_positives=known, **options).select(columns).rows() == expected
+    assert (
+        fp.average_curve(MISSED, "t", "s", total_positives=known, **options).select(columns).rows()
+        == expected
+    )
 
 
 @pytest.mark.parametrize("interpolated", [False, True])
 def test_weights_that_are_no_integers(interpolated):
     # Sums of tenths miss the levels of recall by their last bits.
     rng = np.random.default_rng(6)
-    data = runs(6).with_columns(w=rng.integers(1, 9, 400) / 10, s0=pl.when(pl.col("q") < 3).then(None).otherwise("s0"))
+    data = runs(6).with_columns(
+        w=rng.integers(1, 9, 400) / 10, s0=pl.when(pl.col("q") < 3).then(None).otherwise("s0")
+    )
     options = {"by": "q", "weight": "w", "unscored": "unretrieved"}
     found = fp.average_curve(data, "t", "s0", points=11, interpolated=interpolated, **options)
     name = "interpolated_average_precision_11" if interpolated else "average_precision"

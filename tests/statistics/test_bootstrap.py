@@ -33,9 +33,15 @@ MANY = {"truth": [1, 0, 1, 0, 1], "score": [5, 4, 3, 2, 2], "n": [900, 2000, 110
 def test_the_standard_error_is_that_of_all_samples(columns):
     data = pl.DataFrame(columns)
     given = {"method": "bootstrap", "repeats": 20_000, "count": "n"}
-    found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given, details=True)
+    found = fp.intervals(
+        data, ["prevalence", "tp@threshold=3"], "truth", "score", **given, details=True
+    )
     # Both numbers are binomial.
-    n, positives, tp = data["n"].sum(), data.filter(truth=1)["n"].sum(), data.filter(truth=1)["n"][:2].sum()
+    n, positives, tp = (
+        data["n"].sum(),
+        data.filter(truth=1)["n"].sum(),
+        data.filter(truth=1)["n"][:2].sum(),
+    )
     exact = [stats.binom.std(n, positives / n) / n, stats.binom.std(n, tp / n)]
     assert found["standard_error"].to_list() == pytest.approx(exact, rel=0.02)
 
@@ -52,7 +58,10 @@ def test_bounds_are_bias_corrected_quantiles():
     # A share of Phi(-1) lies below: Phi(-2 -+ 1.96).
     z = NormalDist().cdf
     low, high = bounds(1000 * z(-1))
-    assert (low, high) == (pytest.approx(1000 * z(-3.96), abs=0.1), pytest.approx(1000 * z(-0.04), abs=2))
+    assert (low, high) == (
+        pytest.approx(1000 * z(-3.96), abs=0.1),
+        pytest.approx(1000 * z(-0.04), abs=2),
+    )
     # At the end of all replicates the share below tells nothing.
     assert bounds(1000.0) == [pytest.approx(25, abs=0.1), 1000.0]
 
@@ -60,7 +69,9 @@ def test_bounds_are_bias_corrected_quantiles():
 @pytest.mark.parametrize("value", [0.5, 2.0, 2.5, 4.0, 9.0])
 def test_bounds_of_few_replicates(value):
     replicates, df = [4.0, 1.0, float("nan"), 2.0, 2.0, 7.0, 3.0, 5.0], 3
-    error, (low, high) = bias_corrected(np.array(replicates)[:, None], np.array([value]), np.array([df]), 0.1)
+    error, (low, high) = bias_corrected(
+        np.array(replicates)[:, None], np.array([value]), np.array([df]), 0.1
+    )
     finite = sorted(number for number in replicates if number == number)
     assert error.item() == near(np.std(finite, ddof=1))
     share = sum((number < value) + (number == value) / 2 for number in finite) / len(finite)
@@ -85,7 +96,10 @@ def test_an_interval_depends_on_the_seed_and_on_no_other_metric_group_or_batch()
 
 
 def test_standard_errors_are_about_those_of_the_closed_forms():
-    data, names = sample(3000, groups=4, seed=2), ["average_precision", "roc_auc", "recall@threshold=0.5"]
+    data, names = (
+        sample(3000, groups=4, seed=2),
+        ["average_precision", "roc_auc", "recall@threshold=0.5"],
+    )
     for given in (
         {},
         {"cluster": "user"},
@@ -93,8 +107,12 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
         {"by": "q", "mean_over": "q", "cluster": "user"},
     ):
         closed = fp.intervals(data, names, "truth", "score", **given, details=True)
-        drawn = fp.intervals(data, names, "truth", "score", method="bootstrap", **given, details=True)
-        assert drawn.select("value", "units", "undefined").equals(closed.select("value", "units", "undefined"))
+        drawn = fp.intervals(
+            data, names, "truth", "score", method="bootstrap", **given, details=True
+        )
+        assert drawn.select("value", "units", "undefined").equals(
+            closed.select("value", "units", "undefined")
+        )
         for name in ("standard_error", "low", "high"):
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
 
@@ -102,27 +120,43 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
 def test_options_without_a_closed_form():
     data = sample(400, groups=1)
     given = {"method": "bootstrap", "repeats": 300}
-    weighted = fp.intervals(data, ["average_precision", "roc_auc"], "truth", "score", weight="w", **given)
+    weighted = fp.intervals(
+        data, ["average_precision", "roc_auc"], "truth", "score", weight="w", **given
+    )
     exact = fp.evaluate(data, ["average_precision", "roc_auc"], "truth", "score", weight="w")
     assert weighted["value"].to_list() == list(map(near, exact.row(0)))
     assert weighted["units"].to_list() == [400, 400]
     # Weights that are all the same change nothing.
-    equal = fp.intervals(data.with_columns(w=3), "average_precision", "truth", "score", weight="w", **given)
+    equal = fp.intervals(
+        data.with_columns(w=3), "average_precision", "truth", "score", weight="w", **given
+    )
     assert_same(equal, fp.intervals(data, "average_precision", "truth", "score", **given))
-    systems = fp.intervals(data.with_columns(other=-pl.col("score")), "roc_auc", "truth", ["score", "other"], **given)
+    systems = fp.intervals(
+        data.with_columns(other=-pl.col("score")), "roc_auc", "truth", ["score", "other"], **given
+    )
     low, high = systems.filter(system="score").select("low", "high").row(0)
     assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
     # As many positives in all replicates: so the share of positives does not vary.
     fixed = fp.intervals(
-        data, ["prevalence", "recall@threshold=0.5"], "truth", "score", stratified=True, **given, details=True
+        data,
+        ["prevalence", "recall@threshold=0.5"],
+        "truth",
+        "score",
+        stratified=True,
+        **given,
+        details=True,
     )
     assert fixed.select("standard_error", "low").row(0) == (None, None)
     recall, positives = fixed["value"][1], data["truth"].sum()
-    assert fixed["standard_error"][1] == pytest.approx((recall * (1 - recall) / positives) ** 0.5, rel=0.12)
+    assert fixed["standard_error"][1] == pytest.approx(
+        (recall * (1 - recall) / positives) ** 0.5, rel=0.12
+    )
 
 
 def test_groups_that_cannot_be_drawn_from():
-    alone = pl.DataFrame({"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]})
+    alone = pl.DataFrame(
+        {"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]}
+    )
     found = fp.intervals(
         alone,
         "average_precision",
@@ -146,16 +180,34 @@ def test_groups_that_cannot_be_drawn_from():
 @pytest.mark.parametrize("positives", [0, 1, 5, 6])
 def test_fewer_than_two_of_a_class_have_no_bounds(positives):
     # The accuracy varies from draw to draw, but there are no degrees of freedom.
-    data = pl.DataFrame({"truth": [1] * positives + [0] * (6 - positives), "score": [6, 1, 5, 2, 4, 3]})
-    found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", method="bootstrap", repeats=100, details=True)
+    data = pl.DataFrame(
+        {"truth": [1] * positives + [0] * (6 - positives), "score": [6, 1, 5, 2, 4, 3]}
+    )
+    found = fp.intervals(
+        data,
+        "accuracy@threshold=4",
+        "truth",
+        "score",
+        method="bootstrap",
+        repeats=100,
+        details=True,
+    )
     assert found["standard_error"].item() > 0
     assert found.select("low", "high").row(0) == (None, None)
 
 
 def test_clusters_with_fewer_than_two_of_a_class_have_no_bounds():
-    data = pl.DataFrame({"truth": [1, 0, 0, 0, 0, 0], "score": [6, 1, 5, 2, 4, 3], "user": [1, 2, 3, 4, 5, 6]})
+    data = pl.DataFrame(
+        {"truth": [1, 0, 0, 0, 0, 0], "score": [6, 1, 5, 2, 4, 3], "user": [1, 2, 3, 4, 5, 6]}
+    )
     found = fp.intervals(
-        data, "accuracy@threshold=4", "truth", "score", cluster="user", method="bootstrap", repeats=100
+        data,
+        "accuracy@threshold=4",
+        "truth",
+        "score",
+        cluster="user",
+        method="bootstrap",
+        repeats=100,
     )
     assert found.select("low", "high").row(0) == (None, None)
 
@@ -167,11 +219,27 @@ def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
 
 
 REFUSED = [
-    ({"repeats": 10, "method": "bootstrap"}, ValueError, "repeats must be a whole number of at least 100, got 10"),
+    (
+        {"repeats": 10, "method": "bootstrap"},
+        ValueError,
+        "repeats must be a whole number of at least 100, got 10",
+    ),
     ({"repeats": 500}, ValueError, "repeats= is about random draws, and a closed form has none"),
-    ({"method": "bootstrap", "stratified": True, "cluster": "user"}, ValueError, "stratified: a cluster may have rows"),
-    ({"method": "bootstrap", "by": "q", "mean_over": "q"}, ValueError, "method='bootstrap' draws rows or clusters"),
-    ({"method": "bootstrap", "tie_break": "w"}, ValueError, "tie_break=: a bootstrap does not take it; a row that is"),
+    (
+        {"method": "bootstrap", "stratified": True, "cluster": "user"},
+        ValueError,
+        "stratified: a cluster may have rows",
+    ),
+    (
+        {"method": "bootstrap", "by": "q", "mean_over": "q"},
+        ValueError,
+        "method='bootstrap' draws rows or clusters",
+    ),
+    (
+        {"method": "bootstrap", "tie_break": "w"},
+        ValueError,
+        "tie_break=: a bootstrap does not take it; a row that is",
+    ),
 ]
 
 

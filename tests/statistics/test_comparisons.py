@@ -14,8 +14,27 @@ import frame_pr as fp
 from frame_pr.statistics.significance_tests import adjusted
 
 COLUMNS = [
-    *("metric", "baseline", "system", "difference", "low", "high", "p_value", "p_adjusted", "value_baseline"),
-    *("value_system", "standard_error", "units_baseline", "units_system", "undefined", "effect_size", "wins", "equal"),
+    *(
+        "metric",
+        "baseline",
+        "system",
+        "difference",
+        "low",
+        "high",
+        "p_value",
+        "p_adjusted",
+        "value_baseline",
+    ),
+    *(
+        "value_system",
+        "standard_error",
+        "units_baseline",
+        "units_system",
+        "undefined",
+        "effect_size",
+        "wins",
+        "equal",
+    ),
     *("losses", "level"),
 ]
 SINGLE = [name for name in COLUMNS if name != "p_adjusted"]
@@ -24,12 +43,18 @@ SINGLE = [name for name in COLUMNS if name != "p_adjusted"]
 def figures(*differences: float | None) -> pl.DataFrame:
     """Of a system that has 0 everywhere, and of one that has these."""
     n = len(differences)
-    columns = {"query": [*range(n), *range(n)], "system": ["old"] * n + ["new"] * n, "m": [0.0] * n + [*differences]}
+    columns = {
+        "query": [*range(n), *range(n)],
+        "system": ["old"] * n + ["new"] * n,
+        "m": [0.0] * n + [*differences],
+    }
     return pl.DataFrame(columns, schema_overrides={"m": pl.Float64})
 
 
 def compared(*differences: float | None, **more) -> dict:
-    (row,) = fp.compare(figures(*differences), "m", by="query", baseline="old", details=True, **more).to_dicts()
+    (row,) = fp.compare(
+        figures(*differences), "m", by="query", baseline="old", details=True, **more
+    ).to_dicts()
     return row
 
 
@@ -37,21 +62,38 @@ def runs(seed: int, queries: int = 12) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     n = queries * 8
     scores = {name: rng.random(n) for name in "abc"}
-    return pl.DataFrame({"q": np.arange(n) % queries, "segment": np.arange(n) % 2, "t": rng.random(n) < 0.4} | scores)
+    return pl.DataFrame(
+        {"q": np.arange(n) % queries, "segment": np.arange(n) % 2, "t": rng.random(n) < 0.4}
+        | scores
+    )
 
 
 def test_known_answer():
-    # Differences .3, .1, .2, -.1, .1: mean .12, sum of squares about it .088, so t = .12 / sqrt(.088 / 20).
+    # Differences .3, .1, .2, -.1, .1: mean .12, sum of squares about it .088, so t = .12 /
+    # sqrt(.088 / 20).
     data = figures(0.3, 0.1, 0.2, -0.1, 0.1)
     found = fp.compare(data, "m", by="query", baseline="old", details=True).row(0, named=True)
     assert list(found) == COLUMNS
     assert fp.compare(data, "m", by="query", baseline="old").columns == COLUMNS[:8]
     assert found["p_value"] == pytest.approx(0.144704, abs=1e-6) == found["p_adjusted"]
-    assert (found["low"], found["high"]) == (pytest.approx(-0.064169, abs=1e-6), pytest.approx(0.304169, abs=1e-6))
+    assert (found["low"], found["high"]) == (
+        pytest.approx(-0.064169, abs=1e-6),
+        pytest.approx(0.304169, abs=1e-6),
+    )
     # t / sqrt(5)
     assert found["effect_size"] == near((36 / 11 / 5) ** 0.5)
-    assert [found[name] for name in ("units_baseline", "undefined", "wins", "equal", "losses")] == [5, 0, 4, 0, 1]
-    assert (found["value_baseline"], found["value_system"], found["difference"]) == (0.0, near(0.12), near(0.12))
+    assert [found[name] for name in ("units_baseline", "undefined", "wins", "equal", "losses")] == [
+        5,
+        0,
+        4,
+        0,
+        1,
+    ]
+    assert (found["value_baseline"], found["value_system"], found["difference"]) == (
+        0.0,
+        near(0.12),
+        near(0.12),
+    )
     # Of the 32 ways to sign them, 8 have a sum of at least .6 either way.
     flipped = fp.compare(data, "m", by="query", baseline="old", test="permutation")
     assert flipped["p_value"].item() == 8 / 32
@@ -81,10 +123,16 @@ def test_drawn_flips_are_near_those_of_scipy(n):
     def total(sample, axis):
         return np.sum(sample, axis=axis)
 
-    given_ = {"permutation_type": "samples", "n_resamples": 50_000, "random_state": np.random.default_rng(1)}
+    given_ = {
+        "permutation_type": "samples",
+        "n_resamples": 50_000,
+        "random_state": np.random.default_rng(1),
+    }
     expected = stats.permutation_test((differences,), total, vectorized=True, **given_).pvalue
     # Five standard errors of the two draws.
-    assert found == pytest.approx(expected, abs=5 * (expected * (1 - expected) * (1 / 20_000 + 1 / 50_000)) ** 0.5)
+    assert found == pytest.approx(
+        expected, abs=5 * (expected * (1 - expected) * (1 / 20_000 + 1 / 50_000)) ** 0.5
+    )
     # Another seed, other draws; the same one, the same.
     again = [compared(*differences, test="permutation", seed=seed)["p_value"] for seed in (1, 1, 2)]
     assert again[0] == again[1] != again[2]
@@ -92,22 +140,36 @@ def test_drawn_flips_are_near_those_of_scipy(n):
 
 def test_the_t_test_is_that_of_scipy():
     data = runs(1)
-    found = fp.compare(data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q", details=True)
+    found = fp.compare(
+        data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q", details=True
+    )
     assert found.select("metric", "baseline", "system").rows() == [
-        (metric, *pair) for metric in ("average_precision", "ndcg@3") for pair in (("a", "b"), ("a", "c"), ("b", "c"))
+        (metric, *pair)
+        for metric in ("average_precision", "ndcg@3")
+        for pair in (("a", "b"), ("a", "c"), ("b", "c"))
     ]
     each = fp.evaluate(data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q")
     for row in found.iter_rows(named=True):
-        old, new = (each.filter(system=row[name])[row["metric"]].to_numpy() for name in ("baseline", "system"))
+        old, new = (
+            each.filter(system=row[name])[row["metric"]].to_numpy()
+            for name in ("baseline", "system")
+        )
         both = ~np.isnan(old) & ~np.isnan(new)
         expected = stats.ttest_rel(new[both], old[both])
         interval = expected.confidence_interval(0.95)
         assert row["p_value"] == pytest.approx(expected.pvalue, rel=0, abs=1e-9)
         assert (row["low"], row["high"]) == (near(interval.low), near(interval.high))
         assert (row["units_system"], row["undefined"]) == (both.sum(), (~both).sum())
-        assert (row["value_baseline"], row["value_system"]) == (near(old[both].mean()), near(new[both].mean()))
-    assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
-    plain = fp.compare(data, "average_precision", "t", ["a", "b"], by="q", correction=None, details=True)
+        assert (row["value_baseline"], row["value_system"]) == (
+            near(old[both].mean()),
+            near(new[both].mean()),
+        )
+    assert found["p_adjusted"].to_list() == [
+        near(p) for p in multipletests(found["p_value"], method="holm")[1]
+    ]
+    plain = fp.compare(
+        data, "average_precision", "t", ["a", "b"], by="q", correction=None, details=True
+    )
     assert plain.columns == SINGLE
 
 
@@ -116,7 +178,8 @@ def test_corrections():
     p = np.array([0.01, np.nan, 0.04, 0.03, 0.005, np.nan])
     np.testing.assert_allclose(adjusted(p, "holm"), [0.03, np.nan, 0.06, 0.06, 0.02, np.nan])
     assert adjusted(np.array([0.9, 0.8]), "holm").tolist() == [1.0, 1.0]
-    # Benjamini and Hochberg: .005 x 4/1, .01 x 4/2, .039 x 4/3, .04 x 4/4; the third is not above the last.
+    # Benjamini and Hochberg: .005 x 4/1, .01 x 4/2, .039 x 4/3, .04 x 4/4; the third is not above
+    # the last.
     p[3] = 0.039
     np.testing.assert_allclose(adjusted(p, "bh"), [0.02, np.nan, 0.04, 0.04, 0.02, np.nan])
     for correction in ("holm", "bh"):
@@ -134,7 +197,9 @@ def test_a_ready_table_gives_what_the_rows_give():
     assert_same(of_rows, of_figures)
     assert of_rows.height == 2 * 2 * 2
     # One family of tests: all of them.
-    assert of_rows["p_adjusted"].to_list() == [near(p) for p in multipletests(of_rows["p_value"], method="holm")[1]]
+    assert of_rows["p_adjusted"].to_list() == [
+        near(p) for p in multipletests(of_rows["p_value"], method="holm")[1]
+    ]
 
 
 def test_few_groups_and_no_spread():
@@ -157,25 +222,32 @@ def test_rounding_errors_are_ties():
     # Of values near 1, differences of 1e-15 are rounding errors: no bound excludes 0, and p is 1.
     noise = figures(1e-15, -1e-15, 2e-15).with_columns(pl.col("m") + 1.0)
     for test in ("t", "permutation"):
-        row = fp.compare(noise, "m", by="query", baseline="old", test=test, details=True).row(0, named=True)
+        row = fp.compare(noise, "m", by="query", baseline="old", test=test, details=True).row(
+            0, named=True
+        )
         assert [row[name] for name in ("wins", "equal", "losses", "p_value")] == [0, 3, 0, 1.0]
         assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
     # Differences of 1e-13 between values near 1 are no rounding errors, and those below 6e-14 are.
     assert [compared(1.0, difference, -1.0)["wins"] for difference in (1e-13, 5e-14)] == [2, 1]
 
 
-# Groups that systems share -------------------------------------------------------------------------------------------
+# Groups that systems share
+# -------------------------------------------------------------------------------------------
 
 
 def arms(shared: int, alone: int, more: int) -> pl.DataFrame:
     """Two systems that share some users; the first has others alone, the second more of its own."""
     users = [("x", i) for i in range(shared + alone)] + [("y", i) for i in range(shared)]
     users += [("y", 100 + i) for i in range(more)]
-    return pl.DataFrame(users, schema=["system", "user"], orient="row").with_columns(ap=pl.col("user") % 7 / 10)
+    return pl.DataFrame(users, schema=["system", "user"], orient="row").with_columns(
+        ap=pl.col("user") % 7 / 10
+    )
 
 
 def test_systems_that_share_no_group():
-    with pytest.raises(ValueError, match=r"systems 'x' and 'y' share none of their groups: .*between='system'"):
+    with pytest.raises(
+        ValueError, match=r"systems 'x' and 'y' share none of their groups: .*between='system'"
+    ):
         fp.compare(arms(0, 5, 5), "ap", by="user")
     # Of three systems, the pair that is compared counts.
     third = arms(3, 0, 0).vstack(arms(0, 0, 3).with_columns(system=pl.lit("z")))
@@ -185,7 +257,9 @@ def test_systems_that_share_no_group():
 
 def test_systems_that_share_few_groups():
     few = arms(2, 3, 6)
-    with pytest.warns(fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups") as warned:
+    with pytest.warns(
+        fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups"
+    ) as warned:
         compared = fp.compare(few, "ap", by="user", details=True)
     assert len(warned) == 1
     assert compared["units_system"].item() == 2
@@ -194,19 +268,27 @@ def test_systems_that_share_few_groups():
         assert fp.compare(silent, "ap", by="user", details=True)["units_system"].item() == 3
 
 
-# Rows that were drawn ------------------------------------------------------------------------------------------------
+# Rows that were drawn
+# ------------------------------------------------------------------------------------------------
 
 
 def two_models(seed: int, n: int = 60) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < 0.4
-    scores = {name: rng.integers(0, 12, n) + 3 * truth * rng.random(n).round(1) for name in ("old", "new")}
-    return pl.DataFrame({"g": np.arange(n) % 2, "user": rng.integers(0, 15, n), "t": truth} | scores)
+    scores = {
+        name: rng.integers(0, 12, n) + 3 * truth * rng.random(n).round(1) for name in ("old", "new")
+    }
+    return pl.DataFrame(
+        {"g": np.arange(n) % 2, "user": rng.integers(0, 15, n), "t": truth} | scores
+    )
 
 
 def placements(scores: list[float], others: list[float]) -> list[Fraction]:
     """Of each score, the share of the others below it."""
-    return [sum(Fraction(2 * (x > y) + (x == y), 2) for y in others) / Fraction(len(others)) for x in scores]
+    return [
+        sum(Fraction(2 * (x > y) + (x == y), 2) for y in others) / Fraction(len(others))
+        for x in scores
+    ]
 
 
 def spread(numbers: list[Fraction]) -> Fraction:
@@ -216,25 +298,35 @@ def spread(numbers: list[Fraction]) -> Fraction:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_delong(seed):
-    # By the formula of the paper: of the differences of the placements of the positives (of the negatives), the
-    # variance over their number.
+    # By the formula of the paper: of the differences of the placements of the positives (of the
+    # negatives), the variance over their number.
     data = two_models(seed, 30)
-    of_class = [data.filter(t=label).select("old", "new").to_dict(as_series=False) for label in (True, False)]
+    of_class = [
+        data.filter(t=label).select("old", "new").to_dict(as_series=False)
+        for label in (True, False)
+    ]
     parts = []
     for x, y in (of_class, of_class[::-1]):
         old, new = placements(x["old"], y["old"]), placements(x["new"], y["new"])
         parts.append([b - a for a, b in zip(old, new, strict=True)])
     difference = sum(parts[0]) / len(parts[0])
     error = float(spread(parts[0]) / len(parts[0]) + spread(parts[1]) / len(parts[1])) ** 0.5
-    row = fp.compare(data, "roc_auc", "t", ["old", "new"], test="delong", details=True).row(0, named=True)
+    row = fp.compare(data, "roc_auc", "t", ["old", "new"], test="delong", details=True).row(
+        0, named=True
+    )
     assert row["difference"] == near(difference)
     assert row["p_value"] == near(2 * stats.norm.sf(abs(float(difference)) / error))
     reach = stats.norm.ppf(0.975) * error
-    assert (row["low"], row["high"]) == (near(float(difference) - reach), near(float(difference) + reach))
+    assert (row["low"], row["high"]) == (
+        near(float(difference) - reach),
+        near(float(difference) + reach),
+    )
     # The default has the same error, and Student's t.
     t = fp.compare(data, "roc_auc", "t", ["old", "new"], details=True).row(0, named=True)
     df = min(map(len, parts)) - 1
-    assert t["p_value"] == pytest.approx(2 * stats.t.sf(abs(float(difference)) / error, df), rel=0, abs=1e-9)
+    assert t["p_value"] == pytest.approx(
+        2 * stats.t.sf(abs(float(difference)) / error, df), rel=0, abs=1e-9
+    )
 
 
 def test_users_that_were_drawn():
@@ -244,9 +336,13 @@ def test_users_that_were_drawn():
     given_ = {"truth": "t", "score": ["old", "new"], "cluster": "user"}
     once = fp.compare(data, names, **given_, details=True)
     assert_same(fp.compare(pl.concat([data, data]), names, **given_, details=True), once)
-    alone = fp.compare(data.with_row_index("row"), names, **(given_ | {"cluster": "row"}), details=True)
+    alone = fp.compare(
+        data.with_row_index("row"), names, **(given_ | {"cluster": "row"}), details=True
+    )
     # As a mean of two proportions: of rows that each count, (b - a) in the whole.
-    accuracy = fp.compare(data, "accuracy@threshold=6", **(given_ | {"cluster": None}), details=True).row(0, named=True)
+    accuracy = fp.compare(
+        data, "accuracy@threshold=6", **(given_ | {"cluster": None}), details=True
+    ).row(0, named=True)
     right = [(data[system] >= 6) == data["t"] for system in ("old", "new")]
     expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
     assert accuracy["p_value"] == near(expected.pvalue)
@@ -255,35 +351,78 @@ def test_users_that_were_drawn():
 
 def test_the_same_scores_and_rows_without_a_value():
     data = two_models(4).with_columns(new="old")
-    same = fp.compare(data, "average_precision", "t", ["old", "new"], details=True).row(0, named=True)
-    assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [0.0, 0.0, 0.0, 1.0, None]
+    same = fp.compare(data, "average_precision", "t", ["old", "new"], details=True).row(
+        0, named=True
+    )
+    assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        None,
+    ]
     negatives = data.filter(~pl.col("t"))
-    (none,) = fp.compare(negatives, "average_precision", "t", ["old", "new"], details=True).to_dicts()
-    assert [none[name] for name in ("undefined", "difference", "low", "p_value")] == [1, None, None, None]
+    (none,) = fp.compare(
+        negatives, "average_precision", "t", ["old", "new"], details=True
+    ).to_dicts()
+    assert [none[name] for name in ("undefined", "difference", "low", "p_value")] == [
+        1,
+        None,
+        None,
+        None,
+    ]
 
 
 REFUSED = [
-    ({"by": None, "metrics": "precision@3"}, ValueError, "precision@3 has no closed form where rows are sampled"),
+    (
+        {"by": None, "metrics": "precision@3"},
+        ValueError,
+        "precision@3 has no closed form where rows are sampled",
+    ),
     (
         {"by": None, "test": "permutation"},
         ValueError,
         "test='permutation' flips the signs of differences of paired",
     ),
-    ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= is about rows that were drawn together"),
+    (
+        {"cluster": "segment", "sampled": "groups"},
+        ValueError,
+        "cluster= is about rows that were drawn together",
+    ),
     ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
-    ({"test": "wilcoxon"}, ValueError, "test must be 't', 'permutation' or 'delong', got 'wilcoxon'"),
+    (
+        {"test": "wilcoxon"},
+        ValueError,
+        "test must be 't', 'permutation' or 'delong', got 'wilcoxon'",
+    ),
     ({"seed": 1}, ValueError, "seed= is about random draws, and test='t' has none: leave it out"),
-    ({"test": "permutation", "resamples": 0}, ValueError, "resamples must be a whole number of at least 1"),
-    ({"test": "delong"}, ValueError, "test='delong' compares roc_auc of several scores of independent"),
+    (
+        {"test": "permutation", "resamples": 0},
+        ValueError,
+        "resamples must be a whole number of at least 1",
+    ),
+    (
+        {"test": "delong"},
+        ValueError,
+        "test='delong' compares roc_auc of several scores of independent",
+    ),
     (
         {"test": "delong", "cluster": "q"},
         ValueError,
         "test='delong' compares roc_auc of several scores of independent",
     ),
-    ({"correction": "bonferroni"}, ValueError, "correction must be 'holm' or 'bh', or None, got 'bonferroni'"),
+    (
+        {"correction": "bonferroni"},
+        ValueError,
+        "correction must be 'holm' or 'bh', or None, got 'bonferroni'",
+    ),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
-    ({"by": None, "sampled": "groups"}, ValueError, "sampled='groups' needs mean_over=, or by= of compare"),
+    (
+        {"by": None, "sampled": "groups"},
+        ValueError,
+        "sampled='groups' needs mean_over=, or by= of compare",
+    ),
 ]
 
 
@@ -295,13 +434,18 @@ def test_what_is_refused(change, error, sentence):
     assert str(raised.value).startswith(sentence)
 
 
-# Frames of systems ---------------------------------------------------------------------------------------------------
+# Frames of systems
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
 def test_a_dict_of_frames(kind):
     data = runs(5)
-    make = {"polars": lambda frame: frame, "lazy": pl.DataFrame.lazy, "pandas": pl.DataFrame.to_pandas}[kind]
+    make = {
+        "polars": lambda frame: frame,
+        "lazy": pl.DataFrame.lazy,
+        "pandas": pl.DataFrame.to_pandas,
+    }[kind]
     frames = {"old": make(data), "new": make(data.with_columns(a="b"))}
     found = fp.compare(frames, {"AP": "average_precision"}, "t", "a", by="q")
     found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
@@ -342,15 +486,39 @@ def test_frames_without_groups_have_independent_rows():
     ("frames", "more", "message"),
     [
         ({"a": runs(1)}, {}, "a dict has names and two polars or pandas frames or more"),
-        ({"a": runs(1), "b": runs(1).lazy()}, {}, "two polars or pandas frames or more, of one kind"),
-        ({"a": runs(1), "b": runs(1).with_columns(system=1)}, {}, "frame 'b' has a column 'system' already"),
+        (
+            {"a": runs(1), "b": runs(1).lazy()},
+            {},
+            "two polars or pandas frames or more, of one kind",
+        ),
+        (
+            {"a": runs(1), "b": runs(1).with_columns(system=1)},
+            {},
+            "frame 'b' has a column 'system' already",
+        ),
         ({"a": runs(1), 2: runs(1)}, {}, "a dict has names and two"),
-        ({"a": runs(1).to_arrow(), "b": runs(1).to_arrow()}, {}, "two polars or pandas frames or more"),
+        (
+            {"a": runs(1).to_arrow(), "b": runs(1).to_arrow()},
+            {},
+            "two polars or pandas frames or more",
+        ),
         ({"a": runs(1), "b": runs(1).drop("a")}, {}, "score: no column 'a' in the frame"),
-        ({"a": runs(1).to_pandas(), "b": runs(1).drop("a").to_pandas()}, {}, "score: no column 'a' in the frame"),
+        (
+            {"a": runs(1).to_pandas(), "b": runs(1).drop("a").to_pandas()},
+            {},
+            "score: no column 'a' in the frame",
+        ),
         ({"a": runs(1), "b": runs(1).clear()}, {}, "two systems or more, and there is 'a' only"),
-        ({"a": runs(1).with_columns(q=pl.lit([1])), "b": runs(1)}, {}, "of one kind with equal dtypes"),
-        ({"a": runs(1).lazy().with_columns(q=pl.lit([1])), "b": runs(1).lazy()}, {}, "of one kind with equal dtypes"),
+        (
+            {"a": runs(1).with_columns(q=pl.lit([1])), "b": runs(1)},
+            {},
+            "of one kind with equal dtypes",
+        ),
+        (
+            {"a": runs(1).lazy().with_columns(q=pl.lit([1])), "b": runs(1).lazy()},
+            {},
+            "of one kind with equal dtypes",
+        ),
         ({"a": runs(1), "b": runs(1)}, {"between": "q"}, "between= compares groups of one frame"),
     ],
 )
@@ -359,9 +527,17 @@ def test_frames_that_cannot_be_compared(frames, more, message):
         fp.compare(frames, "roc_auc", "t", "a", by="q", **more)
 
 
-@pytest.mark.parametrize(("groups", "resamples", "p_value"), [(20, None, 2 / 2**20), (21, 100, 1 / 101)])
+@pytest.mark.parametrize(
+    ("groups", "resamples", "p_value"), [(20, None, 2 / 2**20), (21, 100, 1 / 101)]
+)
 def test_all_sign_flips_up_to_20_groups(groups, resamples, p_value):
-    # All differences are positive: only two of the 2^20 flips have a sum as large, and none of 100 random ones.
+    # All differences are positive: only two of the 2^20 flips have a sum as large, and none of 100
+    # random ones.
     values = [0.0] * groups + [1 - i / 1000 for i in range(groups)]
-    table = pl.DataFrame({"q": [*range(groups)] * 2, "system": ["a"] * groups + ["b"] * groups, "m": values})
-    assert fp.compare(table, "m", by="q", test="permutation", resamples=resamples)["p_value"].item() == p_value
+    table = pl.DataFrame(
+        {"q": [*range(groups)] * 2, "system": ["a"] * groups + ["b"] * groups, "m": values}
+    )
+    assert (
+        fp.compare(table, "m", by="q", test="permutation", resamples=resamples)["p_value"].item()
+        == p_value
+    )

@@ -32,7 +32,9 @@ def test_markdown_with_bounds_and_the_best_of_each_query():
 
 
 def test_bounds_of_intervals_and_of_differences():
-    run = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 0, 1], "s": [6, 5, 4, 3, 2, 1]})
+    run = pl.DataFrame(
+        {"q": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 0, 1], "s": [6, 5, 4, 3, 2, 1]}
+    )
     run = run.with_columns(t=-pl.col("s"))
     found = run.pr.intervals("average_precision", "truth", ["s", "t"], by="q", mean_over="q")
     value, low, high = found.select("value", "low", "high").row(0)
@@ -42,7 +44,9 @@ def test_bounds_of_intervals_and_of_differences():
     compared = run.pr.compare("average_precision", "truth", ["s", "t"], by="q")
     difference, low, high = compared.select("difference", "low", "high").row(0)
     assert f"| {difference:.1f} [{low:.1f}, {high:.1f}] |" in compared.pr.format_table(decimals=1)
-    alone = compared.with_columns(pl.lit(None, pl.Float64).alias("low"), x=pl.col("low")).pr.format_table(decimals=1)
+    alone = compared.with_columns(
+        pl.lit(None, pl.Float64).alias("low"), x=pl.col("low")
+    ).pr.format_table(decimals=1)
     assert f"| {difference:.1f} |" in alone
     band = run.pr.average_curve("truth", "s", by="q", points=2)
     assert band.pr.format_table(decimals=1).startswith("| recall | precision | lower_quartile |")
@@ -73,7 +77,9 @@ def test_bounds_of_intervals_and_of_differences():
 def test_which_value_is_best(name, bold):
     table = pl.DataFrame({"system": ["x", "y", "z"], name: [0.1, 0.9, 0.5]})
     shown = fp.format_table(table, decimals=1)
-    assert [value for value in ("0.1", "0.9", "0.5") if f"**{value}**" in shown] == [bold] * bool(bold)
+    assert [value for value in ("0.1", "0.9", "0.5") if f"**{value}**" in shown] == [bold] * bool(
+        bold
+    )
     assert "**" not in fp.format_table(table, best=False)
     assert "**" not in fp.format_table(table.head(1), best=True)
     assert ("**" in fp.format_table(table.drop("system"), best=True)) == bool(bold)
@@ -99,7 +105,12 @@ def test_the_best_value_of_each_metric_of_a_long_frame():
 
 def test_values_that_are_not_numbers():
     table = pl.DataFrame(
-        {"day": ["2026-01-02", None], "hit": [True, None], "n": [None, 10**15], "x": [float("nan"), -0.0]}
+        {
+            "day": ["2026-01-02", None],
+            "hit": [True, None],
+            "n": [None, 10**15],
+            "x": [float("nan"), -0.0],
+        }
     )
     table = table.with_columns(pl.col("day").str.to_date(), pl.col("n").cast(pl.Int64))
     assert fp.format_table(table).splitlines()[2:] == [
@@ -107,15 +118,28 @@ def test_values_that_are_not_numbers():
         "| - | - | 1000000000000000 | 0.000 |",
     ]
     assert "| 2026-01-02" in fp.format_table(table)
-    assert fp.format_table(pl.DataFrame({"x": [0.1 + 0.2, 1e300]})).replace("+", "").endswith("| 0.300 |\n| 1e300 |\n")
+    assert (
+        fp.format_table(pl.DataFrame({"x": [0.1 + 0.2, 1e300]}))
+        .replace("+", "")
+        .endswith("| 0.300 |\n| 1e300 |\n")
+    )
     assert fp.format_table(RESULT.head(0)).count("\n") == 2
     # A p-value that rounds to 0 is not 0; bounds that are no numbers are columns of their own.
-    p_values = fp.format_table(pl.DataFrame({"p_value": [0.0005, 0.00051, 1e-300]})).splitlines()[2:]
+    p_values = fp.format_table(pl.DataFrame({"p_value": [0.0005, 0.00051, 1e-300]})).splitlines()[
+        2:
+    ]
     assert p_values == ["| <0.001 |", "| 0.001 |", "| <0.001 |"]
     texts = pl.DataFrame({"value": [1.0], "low": ["none"], "high": [2.0]})
     assert fp.format_table(texts).splitlines()[2:] == ["| 1.000 | none | 2.000 |"]
     lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})
     assert fp.format_table(lags).splitlines()[2:] == ["| 1d 12h |", "| - |"]
-    months = pd.DataFrame({"month": pd.period_range("2026-01", periods=2, freq="M"), "x": [1.0, 2.0]})
-    assert fp.format_table(months).splitlines()[2:] == ["| 2026-01 | 1.000 |", "| 2026-02 | 2.000 |"]
-    assert fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
+    months = pd.DataFrame(
+        {"month": pd.period_range("2026-01", periods=2, freq="M"), "x": [1.0, 2.0]}
+    )
+    assert fp.format_table(months).splitlines()[2:] == [
+        "| 2026-01 | 1.000 |",
+        "| 2026-02 | 2.000 |",
+    ]
+    assert (
+        fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
+    )

@@ -32,7 +32,10 @@ def test_known_answers_over_rows():
     assert rounded(found.select("low", "high").row(0)) == (0.203914, 0.98078)
     assert found.select("metric", "units", "undefined").row(0) == ("average_precision", 10, 0)
     # 3 of 4 predicted are positive.
-    assert rounded(bounds(TABLE, "precision@threshold=0.5", "truth", "score")) == (0.300642, 0.954413)
+    assert rounded(bounds(TABLE, "precision@threshold=0.5", "truth", "score")) == (
+        0.300642,
+        0.954413,
+    )
     assert rounded(bounds(TABLE, "f1@threshold=0.5", "truth", "score")) == (0.315954, 0.896481)
 
 
@@ -50,7 +53,13 @@ def test_known_answers_of_means():
 
 def test_frames_of_rows_and_of_figures_agree():
     run = samples(7, groups=12)
-    names = ["average_precision", "ndcg@3", "reciprocal_rank", "average_precision_lift", "k@recall=0.5"]
+    names = [
+        "average_precision",
+        "ndcg@3",
+        "reciprocal_rank",
+        "average_precision_lift",
+        "k@recall=0.5",
+    ]
     of_rows = fp.intervals(run, names, "truth", "score", by="q", mean_over="q", details=True)
     figures = fp.evaluate(run, names, "truth", "score", by="q")
     assert_same(of_rows, fp.intervals(figures, names, by="q", details=True))
@@ -62,24 +71,35 @@ def test_frames_of_rows_and_of_figures_agree():
     figures_of_both = fp.evaluate(both, names, "truth", ["score", "other"], by="q")
     of_systems = fp.intervals(both, names, "truth", ["score", "other"], by="q", mean_over="q")
     assert_same(
-        fp.intervals(figures_of_both, names, by=["q", "system"]), of_systems.sort("system", maintain_order=True)
+        fp.intervals(figures_of_both, names, by=["q", "system"]),
+        of_systems.sort("system", maintain_order=True),
     )
     # Of what is no share between 0 and 1, an interval of scipy's.
     lift = figures["average_precision_lift"].drop_nulls()
     low, high = stats.t.interval(0.95, len(lift) - 1, lift.mean(), stats.sem(lift))
-    assert of_rows.filter(metric="average_precision_lift").select("low", "high").row(0) == (near(low), near(high))
+    assert of_rows.filter(metric="average_precision_lift").select("low", "high").row(0) == (
+        near(low),
+        near(high),
+    )
 
 
 def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     n = groups * size
     truth, score = rng.random(n) < 0.4, rng.integers(0, 12, n) / 4
-    return pl.DataFrame({"q": np.arange(n) % groups, "truth": truth, "score": score + truth * rng.random(n).round(1)})
+    return pl.DataFrame(
+        {
+            "q": np.arange(n) % groups,
+            "truth": truth,
+            "score": score + truth * rng.random(n).round(1),
+        }
+    )
 
 
 def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
-    # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95). Its squared error has the weight 4,
-    # and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95 the weight 10.
+    # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95). Its squared
+    # error has the weight 4, and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 -
+    # theta) / 95 the weight 10.
     rank = pl.int_range(1, 101, eager=True)
     data = pl.DataFrame({"truth": rank.is_in([1, 2, 3, 4, 10]), "score": -rank})
     (row,) = fp.intervals(data, "roc_auc", "truth", "score", details=True).iter_rows(named=True)
@@ -95,7 +115,10 @@ def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
     # With the classes swapped, the interval is the mirror image.
     swapped = data.with_columns(~pl.col("truth"))
     (mirror,) = fp.intervals(swapped, "roc_auc", "truth", "score").iter_rows(named=True)
-    assert (mirror["low"], mirror["high"]) == (pytest.approx(1 - row["high"]), pytest.approx(1 - low))
+    assert (mirror["low"], mirror["high"]) == (
+        pytest.approx(1 - row["high"]),
+        pytest.approx(1 - low),
+    )
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -127,7 +150,9 @@ def test_rows_that_stand_for_many():
     repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
     expected = fp.intervals(repeated, names, "truth", "score", details=True)
     assert_same(fp.intervals(data, names, "truth", "score", count="n", details=True), expected)
-    with pytest.raises(ValueError, match="count=: a standard error does not take it; a row stands for several"):
+    with pytest.raises(
+        ValueError, match="count=: a standard error does not take it; a row stands for several"
+    ):
         fp.intervals(data, names, "truth", "score", count="n", cluster="q")
 
 
@@ -135,8 +160,20 @@ def test_means_of_fixed_groups():
     data = samples(9, groups=4)
     names = ["average_precision", "precision@threshold=2"]
     each = fp.intervals(data, names, "truth", "score", by="q", details=True)
-    assert each.columns == ["q", "metric", "value", "low", "high", "units", "level", "standard_error", "undefined"]
-    mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows", details=True)
+    assert each.columns == [
+        "q",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "units",
+        "level",
+        "standard_error",
+        "undefined",
+    ]
+    mean = fp.intervals(
+        data, names, "truth", "score", by="q", mean_over="q", sampled="rows", details=True
+    )
     for name in names:
         own = each.filter(metric=name)
         row = mean.filter(metric=name).row(0, named=True)
@@ -144,7 +181,9 @@ def test_means_of_fixed_groups():
         assert row["standard_error"] == near((own["standard_error"] ** 2).sum() ** 0.5 / 4)
     # Clusters that lie within groups: each mean is of independent parts again.
     within = data.with_row_index("user")
-    clustered = fp.intervals(within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True)
+    clustered = fp.intervals(
+        within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True
+    )
     each = fp.intervals(within, names, "truth", "score", by="q", cluster="user", details=True)
     for name in names:
         # Of each group with 30 / 29, of all with 120 / 119.
@@ -152,14 +191,19 @@ def test_means_of_fixed_groups():
         assert clustered.filter(metric=name)["standard_error"].item() == near(sums**0.5 / 4)
 
 
-# What has no value, and what is refused -----------------------------------------------------------------------------
+# What has no value, and what is refused
+# -----------------------------------------------------------------------------
 
 
 def test_groups_without_a_value():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3], "truth": [1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 1]})
-    found = fp.intervals(data, "average_precision", "truth", "score", by="q", mean_over="q", details=True)
+    found = fp.intervals(
+        data, "average_precision", "truth", "score", by="q", mean_over="q", details=True
+    )
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
-    rows = fp.intervals(data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q", details=True)
+    rows = fp.intervals(
+        data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q", details=True
+    )
     assert rows.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
         (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
@@ -178,18 +222,34 @@ def test_no_rows():
 
 
 REFUSED = [
-    ({"confidence": 95}, ValueError, "confidence must be at least 0.5 and below 1; got 95: write 0.95"),
+    (
+        {"confidence": 95},
+        ValueError,
+        "confidence must be at least 0.5 and below 1; got 95: write 0.95",
+    ),
     (
         {"metrics": "precision@5"},
         ValueError,
         "precision@5 has no closed form where rows are sampled: average_precision",
     ),
-    ({"weight": "w"}, ValueError, "weight=: a standard error does not take it; it has no closed form"),
+    (
+        {"weight": "w"},
+        ValueError,
+        "weight=: a standard error does not take it; it has no closed form",
+    ),
     ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
-    ({"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"}, ValueError, "cluster= is about rows"),
+    (
+        {"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"},
+        ValueError,
+        "cluster= is about rows",
+    ),
     ({"truth": None}, TypeError, "truth and score: rows need both, and a frame of metrics neither"),
-    ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of metrics apart"),
+    (
+        {"truth": None, "score": None},
+        TypeError,
+        "by names the columns that tell the rows of a frame of metrics apart",
+    ),
 ]
 
 
@@ -202,14 +262,17 @@ def test_what_is_refused(change, error, sentence):
     assert str(raised.value).startswith(sentence)
 
 
-# Arguments and data that look like a mistake --------------------------------------------------------------------------
+# Arguments and data that look like a mistake
+# --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("values", [[54.1, 60.2, 33.3], [-1.0, 0.2, 0.1], [0.5, 1.00001, 0.2]])
 def test_shares_lie_between_0_and_1(values):
     data = pl.DataFrame({"q": [1, 2, 3], "recall@5": values})
     wrong = values[1] if values[1] > 1 and values[0] < 1 else values[0]
-    with pytest.raises(ValueError, match=rf"column 'recall@5' holds {wrong}, and recall@5 lies between 0"):
+    with pytest.raises(
+        ValueError, match=rf"column 'recall@5' holds {wrong}, and recall@5 lies between 0"
+    ):
         fp.intervals(data, "recall@5", by="q")
     # Any other column may hold any number, and a comparison of percentages is one of them.
     renamed = data.rename({"recall@5": "percent"})
@@ -222,15 +285,20 @@ def test_shares_lie_between_0_and_1(values):
 def test_a_mean_of_1_up_to_rounding(value):
     found = fp.intervals(pl.DataFrame({"q": range(10), "ndcg": [value] * 10}), "ndcg", by="q")
     assert found.select("low", "high").row(0) == (near(0.025**0.1), max(1.0, value))
-    mirrored = fp.intervals(pl.DataFrame({"q": range(10), "ndcg": [1 - value] * 10}), "ndcg", by="q")
+    mirrored = fp.intervals(
+        pl.DataFrame({"q": range(10), "ndcg": [1 - value] * 10}), "ndcg", by="q"
+    )
     assert mirrored.select("low", "high").row(0) == (min(0.0, 1 - value), near(1 - 0.025**0.1))
 
 
 def test_bounds_where_the_logit_overflows():
-    # Two groups of 1 and .5: expit(logit .75 + t .25 / (.75 .25)), with t = 636.6 at a confidence of .999.
+    # Two groups of 1 and .5: expit(logit .75 + t .25 / (.75 .25)), with t = 636.6 at a confidence
+    # of .999.
     two = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 1, 0], "s": [2, 1, 1, 2]})
     for confidence in (0.999, 0.9999, 0.999999):
-        found = fp.intervals(two, "average_precision", "t", "s", by="q", mean_over="q", confidence=confidence)
+        found = fp.intervals(
+            two, "average_precision", "t", "s", by="q", mean_over="q", confidence=confidence
+        )
         assert found.select("low", "high").row(0) == (near(0.0), 1.0)
         curve = fp.average_curve(two, "t", "s", by="q", confidence=confidence, points=2)
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
@@ -238,7 +306,9 @@ def test_bounds_where_the_logit_overflows():
 
 @pytest.mark.parametrize("cluster", ["truth", "score", "q"])
 def test_a_cluster_is_a_column_of_its_own(cluster):
-    with pytest.raises(ValueError, match=f"column '{cluster}' is given twice, to .*= and to cluster="):
+    with pytest.raises(
+        ValueError, match=f"column '{cluster}' is given twice, to .*= and to cluster="
+    ):
         fp.intervals(samples(2, groups=4), "roc_auc", "truth", "score", by="q", cluster=cluster)
 
 
@@ -249,9 +319,13 @@ def test_clusters_without_a_positive_say_nothing_of_a_recall_of_1():
     assert found.select("value", "low", "units").row(0) == (1.0, near(0.025 ** (1 / 3)), 10)
 
 
-@pytest.mark.parametrize("options", [{}, {"cluster": "c"}, {"method": "bootstrap", "repeats": 100}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"cluster": "c"}, {"method": "bootstrap", "repeats": 100}], ids=str
+)
 def test_a_group_of_dropped_rows_has_no_units(options):
-    data = pl.DataFrame({"q": [1, 1, 1, 1, 2], "y": [1, 0, 1, 0, None], "s": [5, 4, 3, 2, 1], "c": [1, 2, 3, 4, 5]})
+    data = pl.DataFrame(
+        {"q": [1, 1, 1, 1, 2], "y": [1, 0, 1, 0, None], "s": [5, 4, 3, 2, 1], "c": [1, 2, 3, 4, 5]}
+    )
     bounds = fp.intervals(data, "average_precision", "y", "s", by="q", unjudged="drop", **options)
     assert bounds.select("q", "value", "units").rows()[1] == (2, None, 0)
 
@@ -259,7 +333,9 @@ def test_a_group_of_dropped_rows_has_no_units(options):
 def test_the_bound_of_1_counts_clusters_of_the_rarer_label():
     # Positives are in the clusters a, b and c, negatives in c and d: (alpha / 2)^(1 / 2).
     data = pl.DataFrame({"c": [*"abccd"], "y": [1, 1, 1, 0, 0], "s": [9, 8, 7, 2, 1]})
-    low, high = fp.intervals(data, "average_precision", "y", "s", cluster="c").select("low", "high").row(0)
+    low, high = (
+        fp.intervals(data, "average_precision", "y", "s", cluster="c").select("low", "high").row(0)
+    )
     assert (low, high) == (near(0.025**0.5), 1)
 
 
@@ -267,8 +343,16 @@ def test_the_bound_of_1_counts_clusters_of_the_rarer_label():
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_a_value_in_place_of_an_undefined_one_has_no_error(undefined, cluster):
     # There are no positives, and no row reaches 9.
-    data = pl.DataFrame({"user": [1, 2, 3, 1], "arm": [1, 1, 2, 2], "t": [False] * 4, "s": [1, 2, 3, 4]})
-    metrics = ["average_precision", "roc_auc", "recall@threshold=2", "precision@threshold=9", "f1@threshold=9"]
+    data = pl.DataFrame(
+        {"user": [1, 2, 3, 1], "arm": [1, 1, 2, 2], "t": [False] * 4, "s": [1, 2, 3, 4]}
+    )
+    metrics = [
+        "average_precision",
+        "roc_auc",
+        "recall@threshold=2",
+        "precision@threshold=9",
+        "f1@threshold=9",
+    ]
     options = {"cluster": cluster, "undefined": undefined, "details": True}
     bounds = fp.intervals(data, metrics, "t", "s", **options)
     assert bounds["value"].to_list() == [undefined] * 5
@@ -279,18 +363,32 @@ def test_a_value_in_place_of_an_undefined_one_has_no_error(undefined, cluster):
         fp.compare(data, metrics, "t", "s", between="arm", **options),
     ):
         assert table["difference"].to_list() == [0.0] * 5
-        assert table.select("low", "high", "p_value", "standard_error").null_count().row(0) == (5, 5, 5, 5)
+        assert table.select("low", "high", "p_value", "standard_error").null_count().row(0) == (
+            5,
+            5,
+            5,
+            5,
+        )
 
 
 def test_infinite_thresholds_have_no_interval_and_no_difference():
-    data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "t": [1, 0] * 3, "s": [float("inf"), 1, 5, 1, 3, 1]})
-    data = data.with_columns(other=pl.Series([float("inf"), 2, float("-inf"), float("-inf"), 3, 1]), g=pl.col("q") % 2)
+    data = pl.DataFrame(
+        {"q": [1, 1, 2, 2, 3, 3], "t": [1, 0] * 3, "s": [float("inf"), 1, 5, 1, 3, 1]}
+    )
+    data = data.with_columns(
+        other=pl.Series([float("inf"), 2, float("-inf"), float("-inf"), 3, 1]), g=pl.col("q") % 2
+    )
     call = {"by": "q", "mean_over": "q"}
     result = fp.intervals(data, "threshold@max_f1", "t", ["s", "other"], details=True, **call)
     assert result["value"].to_list() == [float("inf"), None]
     assert result.select("low", "high", "standard_error").null_count().row(0) == (2, 2, 2)
-    for score, more in ((["s", "other"], {}), (["s", "other"], {"test": "permutation"}), ("s", {"between": "g"})):
+    for score, more in (
+        (["s", "other"], {}),
+        (["s", "other"], {"test": "permutation"}),
+        ("s", {"between": "g"}),
+    ):
         with pytest.raises(
-            ValueError, match="threshold@max_f1 is inf in a group, and a difference needs finite values"
+            ValueError,
+            match="threshold@max_f1 is inf in a group, and a difference needs finite values",
         ):
             fp.compare(data, "threshold@max_f1", "t", score, **call, **more)

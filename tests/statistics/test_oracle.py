@@ -9,21 +9,27 @@ from oracle_statistics import INFLUENCES, VALUES, comparison_differences, interv
 pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40))])
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40))]
+)
 def test_intervals_and_averaged_curves(seed):
     groups, wrong = interval_differences(seed)
     assert groups > 0
     assert not wrong, wrong[0]
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))])
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))]
+)
 def test_comparisons(seed):
     compared, wrong = comparison_differences(seed)
     assert compared > 6
     assert not wrong, wrong[0]
 
 
-RANKED = st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 4))), min_size=0, max_size=6)
+RANKED = st.lists(
+    st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 4))), min_size=0, max_size=6
+)
 
 
 @given(rows=RANKED, name=st.sampled_from(list(VALUES)))

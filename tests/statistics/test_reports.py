@@ -6,17 +6,45 @@ from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
 
-METRICS = ["average_precision", "roc_auc", "ndcg@10", "precision@10", "recall@10", "max_f1", "threshold@max_f1"]
+METRICS = [
+    "average_precision",
+    "roc_auc",
+    "ndcg@10",
+    "precision@10",
+    "recall@10",
+    "max_f1",
+    "threshold@max_f1",
+]
 COUNTS = ["positives", "rows"]
 # `k` to `kappa`, in the order of the confusion table.
-CONFUSION = ["k", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy"]
+CONFUSION = [
+    "k",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "precision",
+    "recall",
+    "specificity",
+    "npv",
+    "fpr",
+    "fnr",
+    "fdr",
+    "accuracy",
+]
 CONFUSION += ["balanced_accuracy", "f1", "mcc", "informedness", "markedness", "kappa"]
 BOTH = pl.concat([TEN.with_columns(q=pl.lit("x")), CUT_BLOCK.with_columns(q=pl.lit("y"))])
 
 
 def queries(share: float = 0.4) -> pl.DataFrame:
     rng = np.random.default_rng(2)
-    return pl.DataFrame({"q": rng.integers(0, 6, 120), "relevant": rng.random(120) < share, "score": rng.random(120)})
+    return pl.DataFrame(
+        {
+            "q": rng.integers(0, 6, 120),
+            "relevant": rng.random(120) < share,
+            "score": rng.random(120),
+        }
+    )
 
 
 def test_rows_and_columns():
@@ -26,19 +54,26 @@ def test_rows_and_columns():
     assert long["metric"].to_list() == [*METRICS, *COUNTS] * 2
     wide = BOTH.pr.report("relevant", "score", by="q", k=[2, 3], threshold=[0.5, 2], wide=True)
     names = [f"{name}@{k}" for name in ("ndcg", "precision", "recall") for k in (2, 3)]
-    names = [*METRICS[:2], *names, *METRICS[-2:], *(f"{name}@threshold={t}" for t in (0.5, 2) for name in CONFUSION)]
+    names = [
+        *METRICS[:2],
+        *names,
+        *METRICS[-2:],
+        *(f"{name}@threshold={t}" for t in (0.5, 2) for name in CONFUSION),
+    ]
     assert wide.columns == ["q", *names, *COUNTS]
     assert_same(BOTH.pr.evaluate(wide.columns[1:], "relevant", "score", by="q"), wide)
 
 
 def test_known_answers():
     result = dict(CUT_BLOCK.pr.report("relevant", "score", k=2, threshold=1).rows())
-    # A hit, a block of two hits and a miss, a miss: (k, tp) are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
+    # A hit, a block of two hits and a miss, a miss: (k, tp) are (1, 1), (4, 3), (5, 3); P = 3, N =
+    # 5.
     expected = {
         "rows": 5,
         "positives": 3,
         "average_precision": 5 / 6,  # (1 + 2 * 3/4) / 3
-        "roc_auc": (1 + 2 * 3 / 4) / 3,  # of the two misses, above the hit none, in the block half of one
+        "roc_auc": (1 + 2 * 3 / 4)
+        / 3,  # of the two misses, above the hit none, in the block half of one
         "precision@2": 5 / 6,  # 1 hit and 1 place of the block, of 2/3 hit
         "recall@2": 5 / 9,
         "max_f1": 6 / 7,  # 2 * 3 / (3 + 4)
@@ -47,7 +82,9 @@ def test_known_answers():
         "accuracy@threshold=1": 4 / 5,
         "specificity@threshold=1": 1 / 2,
     }
-    assert {name: result[name] for name in expected} == {name: near(float(x)) for name, x in expected.items()}
+    assert {name: result[name] for name in expected} == {
+        name: near(float(x)) for name, x in expected.items()
+    }
 
 
 def test_means():
@@ -74,7 +111,9 @@ def test_bounds_of_rows():
         expected = found.filter(metric=name).select("low", "high")
         assert_same(report.filter(metric=name).select("low", "high"), expected)
     assert report.filter(metric="max_f1")["low"].null_count() == 6
-    assert_same(report.drop("low", "high"), queries().pr.report("relevant", "score", by="q", threshold=0.5))
+    assert_same(
+        report.drop("low", "high"), queries().pr.report("relevant", "score", by="q", threshold=0.5)
+    )
 
 
 def test_bounds_of_means():
@@ -83,7 +122,9 @@ def test_bounds_of_means():
     names = ["average_precision", "precision@10", "threshold@max_f1"]
     found = fp.intervals(queries(0.2), names, "relevant", "score", **given)
     expected = found.select("metric", "value", "low", "high")
-    assert_same(report.filter(pl.col("metric").is_in(names)).sort("metric"), expected.sort("metric"))
+    assert_same(
+        report.filter(pl.col("metric").is_in(names)).sort("metric"), expected.sort("metric")
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,12 @@ CALLS = [
     lambda f: fp.intervals(f, [*NAMES, "ndcg@5"], "y", "a", by=["w", "q"], mean_over="q"),
     lambda f: fp.intervals(f, NAMES, "y", "a", by="w", cluster="user"),
     lambda f: fp.intervals(f, ["max_f1", "precision@10%"], "y", ["a", "b"], by="w", **DRAWN),
-    lambda f: fp.intervals(f, "max_f1", "y", "a", by=["w", "q"], mean_over="q", sampled="rows", **DRAWN),
-    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3),
+    lambda f: fp.intervals(
+        f, "max_f1", "y", "a", by=["w", "q"], mean_over="q", sampled="rows", **DRAWN
+    ),
+    lambda f: fp.compare(
+        f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3
+    ),
     # With more than 20 groups, signs are drawn: one seed, one p-value.
     lambda f: fp.compare(f, NAMES[:2], "y", ["a", "b"], by="user", test="permutation", seed=7),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
@@ -45,6 +49,12 @@ def test_every_frame_has_the_same_numbers(call):
 def test_a_null_is_a_key_like_another(call):
     # Null sorts first, as 0 does.
     result = call(DATA.with_columns(pl.col("q", "w").replace(0, None)))
-    keys = [key for key in ("q", "w", "baseline", "system") if key in result and result[key].dtype == pl.Int64]
+    keys = [
+        key
+        for key in ("q", "w", "baseline", "system")
+        if key in result and result[key].dtype == pl.Int64
+    ]
     assert result[keys].null_count().sum_horizontal().sum() > 0 or not keys
-    assert_frame_equal(result.with_columns(pl.col(keys).fill_null(0)), call(DATA), rel_tol=1e-9, abs_tol=1e-12)
+    assert_frame_equal(
+        result.with_columns(pl.col(keys).fill_null(0)), call(DATA), rel_tol=1e-9, abs_tol=1e-12
+    )

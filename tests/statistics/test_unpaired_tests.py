@@ -40,8 +40,11 @@ def positives(caught: int, number: int) -> list[float]:
 
 
 def test_known_answer():
-    # Newcombe (1998), table II, case (a): 56 of 70 and 48 of 80 differ by 0.2, between 0.0524 and 0.3339.
-    data = pl.DataFrame({"arm": ["a"] * 80 + ["b"] * 70, "t": True, "s": positives(48, 80) + positives(56, 70)})
+    # Newcombe (1998), table II, case (a): 56 of 70 and 48 of 80 differ by 0.2, between 0.0524 and
+    # 0.3339.
+    data = pl.DataFrame(
+        {"arm": ["a"] * 80 + ["b"] * 70, "t": True, "s": positives(48, 80) + positives(56, 70)}
+    )
     result = fp.compare(data, RECALL, "t", "s", between="arm", details=True)
     (row,) = result.iter_rows(named=True)
     assert (row["metric"], row["baseline"], row["system"]) == (RECALL, "a", "b")
@@ -51,21 +54,30 @@ def test_known_answer():
     assert row["standard_error"] == near((0.8 * 0.2 / 70 + 0.6 * 0.4 / 80) ** 0.5)
     # At this error rate the interval ends at 0.
     assert row["p_value"] == row["p_adjusted"]
-    at_0 = proportion.confint_proportions_2indep(56, 70, 48, 80, method="newcomb", compare="diff", alpha=row["p_value"])
+    at_0 = proportion.confint_proportions_2indep(
+        56, 70, 48, 80, method="newcomb", compare="diff", alpha=row["p_value"]
+    )
     assert at_0[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_shares_are_those_of_statsmodels():
     for row in compared(scored(), RECALL).iter_rows(named=True):
         counts = [
-            scored().filter(pl.col("t"), week=row[side]).select((pl.col("s") >= 0.5).sum(), n=pl.len()).row(0)
+            scored()
+            .filter(pl.col("t"), week=row[side])
+            .select((pl.col("s") >= 0.5).sum(), n=pl.len())
+            .row(0)
             for side in ("system", "baseline")
         ]
         (b, of_b), (a, of_a) = counts
-        low, high = proportion.confint_proportions_2indep(b, of_b, a, of_a, method="newcomb", compare="diff")
+        low, high = proportion.confint_proportions_2indep(
+            b, of_b, a, of_a, method="newcomb", compare="diff"
+        )
         assert (row["low"], row["high"]) == (near(low), near(high))
         # The pooled z-test is another test, and close.
-        assert row["p_value"] == pytest.approx(proportion.proportions_ztest([b, a], [of_b, of_a])[1], rel=0.15)
+        assert row["p_value"] == pytest.approx(
+            proportion.proportions_ztest([b, a], [of_b, of_a])[1], rel=0.15
+        )
 
 
 def test_means_over_units_are_those_of_scipy():
@@ -74,10 +86,17 @@ def test_means_over_units_are_those_of_scipy():
     result = fp.compare(values, AP, by=["week", "user"], between="week", details=True)
     assert_same(result, compared(own, by=["week", "user"], mean_over="user"))
     for row in result.iter_rows(named=True):
-        a, b = (values.filter(week=row[side])[AP].drop_nulls().to_numpy() for side in ("baseline", "system"))
+        a, b = (
+            values.filter(week=row[side])[AP].drop_nulls().to_numpy()
+            for side in ("baseline", "system")
+        )
         expected = stats.ttest_ind(b, a, equal_var=False)
         low, high = expected.confidence_interval()
-        assert (row["p_value"], row["low"], row["high"]) == (near(expected.pvalue), near(low), near(high))
+        assert (row["p_value"], row["low"], row["high"]) == (
+            near(expected.pvalue),
+            near(low),
+            near(high),
+        )
         assert (row["units_baseline"], row["units_system"]) == (len(a), len(b))
 
 
@@ -85,10 +104,18 @@ def test_means_over_units_are_those_of_scipy():
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_the_interval_combines_those_of_both_groups(metric, confidence):
     data = scored(groups=2)
-    a, b = fp.intervals(data, metric, "t", "s", by="week", confidence=confidence).sort("week").iter_rows(named=True)
+    a, b = (
+        fp.intervals(data, metric, "t", "s", by="week", confidence=confidence)
+        .sort("week")
+        .iter_rows(named=True)
+    )
     (row,) = compared(data, metric, confidence=confidence).iter_rows(named=True)
-    assert row["low"] == near(row["difference"] - np.hypot(b["value"] - b["low"], a["high"] - a["value"]))
-    assert row["high"] == near(row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"]))
+    assert row["low"] == near(
+        row["difference"] - np.hypot(b["value"] - b["low"], a["high"] - a["value"])
+    )
+    assert row["high"] == near(
+        row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"])
+    )
 
 
 @pytest.mark.parametrize("more", [{}, {"cluster": "user"}], ids=str)
@@ -99,7 +126,9 @@ def test_the_p_value_is_where_the_interval_ends_at_0(seed, more):
     assert rows.height > 3
     for row in rows.iter_rows(named=True):
         # p does not depend on the confidence, and at the confidence 1 - p a bound is 0.
-        again = compared(data, row["metric"], confidence=1 - row["p_value"], baseline=row["baseline"], **more)
+        again = compared(
+            data, row["metric"], confidence=1 - row["p_value"], baseline=row["baseline"], **more
+        )
         again = again.filter(system=row["system"])
         assert again["p_value"].item() == pytest.approx(row["p_value"], rel=1e-9)
         assert again.select(pl.min_horizontal(pl.col("low", "high").abs())).item() < 1e-8
@@ -108,7 +137,9 @@ def test_the_p_value_is_where_the_interval_ends_at_0(seed, more):
 def test_a_perfect_group_has_an_error():
     # 4 rows against 120: the interval reaches over 0, and so the p-value is large.
     perfect = pl.DataFrame({"week": [0] * 4, "t": [1, 1, 0, 0], "s": [4.0, 3.0, 2.0, 1.0]})
-    data = pl.concat([perfect, scored(3, 120, 1).select(week=pl.lit(1), t="t", s="s")], how="diagonal_relaxed")
+    data = pl.concat(
+        [perfect, scored(3, 120, 1).select(week=pl.lit(1), t="t", s="s")], how="diagonal_relaxed"
+    )
     for row in compared(data, [AP, AUC]).iter_rows(named=True):
         assert row["value_baseline"] == 1
         assert row["low"] < 0 < row["high"]
@@ -116,7 +147,11 @@ def test_a_perfect_group_has_an_error():
         assert row["standard_error"] > 0.05
     # AUC 1 against AUC 0.
     opposite = pl.DataFrame(
-        {"week": [0] * 120 + [1] * 120, "t": [True, False] * 120, "s": [2.0, 1.0] * 60 + [1.0, 2.0] * 60}
+        {
+            "week": [0] * 120 + [1] * 120,
+            "t": [True, False] * 120,
+            "s": [2.0, 1.0] * 60 + [1.0, 2.0] * 60,
+        }
     )
     (row,) = compared(opposite, AUC).iter_rows(named=True)
     assert (row["difference"], row["low"]) == (-1.0, -1.0)
@@ -126,7 +161,8 @@ def test_a_perfect_group_has_an_error():
 
 def test_units_of_both_groups_are_told():
     with pytest.warns(
-        fp.DataWarning, match="40 of 40 units occur in several groups of week.* rename column week to system"
+        fp.DataWarning,
+        match="40 of 40 units occur in several groups of week.* rename column week to system",
     ):
         compared(scored(), by=["week", "user"], mean_over="user")
     renamed = scored().rename({"week": "system"})
@@ -145,11 +181,16 @@ def test_which_groups_are_compared():
     assert pairs() == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert pairs(baseline=2) == [(2, 0), (2, 1), (2, 3)]
     assert pairs(baseline="previous") == [(0, 1), (1, 2), (2, 3)]
-    named = data.with_columns(pl.col("week").replace_strict({0: "now", 1: "previous", 2: "later", 3: "other"}))
+    named = data.with_columns(
+        pl.col("week").replace_strict({0: "now", 1: "previous", 2: "later", 3: "other"})
+    )
     assert {*compared(named, baseline="previous")["baseline"]} == {"previous"}
-    # Inside each group of by; where the baseline is missing there is nothing to compare, and a warning.
+    # Inside each group of by; where the baseline is missing there is nothing to compare, and a
+    # warning.
     less = data.filter(~((pl.col("segment") == "b") & (pl.col("week") == 2)))
-    with pytest.warns(fp.DataWarning, match="between: 1 of 2 keys of by have no two groups to compare, and no row"):
+    with pytest.warns(
+        fp.DataWarning, match="between: 1 of 2 keys of by have no two groups to compare, and no row"
+    ):
         both = compared(less, by="segment", baseline=2)
     assert both.select("segment", "system").rows() == [("a", 0), ("a", 1), ("a", 3)]
     before = compared(less, by="segment", baseline="previous").filter(segment="b")
@@ -169,17 +210,27 @@ def test_several_scores():
 
 
 def test_clusters_in_both_groups():
-    # Two systems over the same rows, below each other: groups of the same users, whose errors are paired.
-    data = scored(rows=400).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=400))
+    # Two systems over the same rows, below each other: groups of the same users, whose errors are
+    # paired.
+    data = scored(rows=400).with_columns(
+        other=pl.col("s") + np.random.default_rng(1).normal(size=400)
+    )
     paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user", details=True)
     rows = data.select("user", "t", s="s", system=pl.lit("0"))
     below = pl.concat([rows, data.select("user", "t", s="other", system=pl.lit("1"))])
-    unpaired = fp.compare(below, [AP, AUC], "t", "s", between="system", cluster="user", details=True)
+    unpaired = fp.compare(
+        below, [AP, AUC], "t", "s", between="system", cluster="user", details=True
+    )
     reach = stats.t.ppf(0.975, data["user"].n_unique() - 1)
-    assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(map(near, unpaired["standard_error"]))
+    assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(
+        map(near, unpaired["standard_error"])
+    )
     alone = fp.compare(below, [AP, AUC], "t", "s", between="system", details=True)
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
-    sides = [fp.intervals(data, [AP, AUC], "t", score, cluster="user", details=True) for score in ("s", "other")]
+    sides = [
+        fp.intervals(data, [AP, AUC], "t", score, cluster="user", details=True)
+        for score in ("s", "other")
+    ]
     for row, a, b in zip(unpaired.to_dicts(), *(side.to_dicts() for side in sides), strict=True):
         # The share of both variances that the covariance leaves.
         share = row["standard_error"] ** 2 / (a["standard_error"] ** 2 + b["standard_error"] ** 2)
@@ -189,16 +240,29 @@ def test_clusters_in_both_groups():
 
 
 def test_clusters_in_both_groups_have_one_p_value():
-    # The errors of two clusters are those of one number: their correlation is 1 or -1, and the intervals are wide.
+    # The errors of two clusters are those of one number: their correlation is 1 or -1, and the
+    # intervals are wide.
     rng = np.random.default_rng(0)
-    columns = {"case": np.arange(1_200) // 24, "week": np.arange(1_200) % 2, "user": np.arange(1_200) // 2 % 2}
-    data = pl.DataFrame(columns | {"t": rng.random(1_200) < 0.5, "s": rng.integers(0, 3, 1_200) / 2})
+    columns = {
+        "case": np.arange(1_200) // 24,
+        "week": np.arange(1_200) % 2,
+        "user": np.arange(1_200) // 2 % 2,
+    }
+    data = pl.DataFrame(
+        columns | {"t": rng.random(1_200) < 0.5, "s": rng.integers(0, 3, 1_200) / 2}
+    )
     p_values = []
     for confidence in (0.5, 0.7, 0.9, 0.95, 0.99, 0.9999, 0.999999):
-        result = compared(data, METRICS, by="case", cluster="user", confidence=confidence, correction=None)
-        result = result.drop_nulls("p_value").with_columns(excludes_0=(pl.col("low") > 0) | (pl.col("high") < 0))
+        result = compared(
+            data, METRICS, by="case", cluster="user", confidence=confidence, correction=None
+        )
+        result = result.drop_nulls("p_value").with_columns(
+            excludes_0=(pl.col("low") > 0) | (pl.col("high") < 0)
+        )
         assert result.height > 150
-        assert result.filter(pl.col("excludes_0") != (pl.col("p_value") < 1 - confidence)).is_empty()
+        assert result.filter(
+            pl.col("excludes_0") != (pl.col("p_value") < 1 - confidence)
+        ).is_empty()
         assert result.select(pl.col("low", "high").is_between(-1, 1).all()).row(0) == (True, True)
         p_values.append(result["p_value"].to_list())
     assert all(p == p_values[0] for p in p_values)
@@ -208,40 +272,63 @@ WILSON = stats.norm.ppf(0.975) ** 2 / (
     1 + stats.norm.ppf(0.975) ** 2
 )  # of one row: [1 - 0.79, 1] for 1, [0, 0.79] for 0
 # The reach 2^(1/2) z^2 / (1 + z^2) is the difference of 1 if z^2 = 2^(1/2) + 1.
-ONE_ROW = [((9, 9), -WILSON, WILSON, 1), ((1, 9), 1 - 2**0.5 * WILSON, 1, 2 * stats.norm.sf((2**0.5 + 1) ** 0.5))]
+ONE_ROW = [
+    ((9, 9), -WILSON, WILSON, 1),
+    ((1, 9), 1 - 2**0.5 * WILSON, 1, 2 * stats.norm.sf((2**0.5 + 1) ** 0.5)),
+]
 
 
 @pytest.mark.parametrize(("scores", "low", "high", "p"), ONE_ROW)
 def test_a_share_of_one_row_has_bounds(scores, low, high, p):
     # Each week has one positive.
-    data = pl.DataFrame({"week": [1, 1, 2, 2], "t": [True, False] * 2, "s": [scores[0], 1, scores[1], 1]})
+    data = pl.DataFrame(
+        {"week": [1, 1, 2, 2], "t": [True, False] * 2, "s": [scores[0], 1, scores[1], 1]}
+    )
     result = compared(data, "recall@threshold=5").select("low", "high", "p_value")
     assert result.row(0) == (near(low), near(high), near(p))
 
 
 def test_clusters_whose_errors_cancel():
-    # Each user has the same rows in both weeks, and week 2 one more positive: its recall is larger for all users.
+    # Each user has the same rows in both weeks, and week 2 one more positive: its recall is larger
+    # for all users.
     hits = {1: [1, 1, 0, 0], 2: [1, 0, 0, 0]}
     rows = [(1, user, hit) for user, of_user in hits.items() for hit in of_user]
-    rows += [(2, user, hit) for user, of_user in hits.items() for hit in [*of_user[1:], of_user[0] or 1]]
+    rows += [
+        (2, user, hit) for user, of_user in hits.items() for hit in [*of_user[1:], of_user[0] or 1]
+    ]
     data = pl.DataFrame(rows, schema=["week", "user", "s"], orient="row").with_columns(t=True)
     (same,) = compared(data, "recall@threshold=1", cluster="user").iter_rows(named=True)
-    assert (same["difference"], same["standard_error"], same["low"], same["high"], same["p_value"]) == (0, 0, 0, 0, 1)
-    more = pl.when(pl.col("week") == 2, pl.int_range(4).over("week", "user") == 2).then(1).otherwise("s")
-    (row,) = compared(data.with_columns(s=more), "recall@threshold=1", cluster="user").iter_rows(named=True)
+    assert (
+        same["difference"],
+        same["standard_error"],
+        same["low"],
+        same["high"],
+        same["p_value"],
+    ) == (0, 0, 0, 0, 1)
+    more = (
+        pl.when(pl.col("week") == 2, pl.int_range(4).over("week", "user") == 2)
+        .then(1)
+        .otherwise("s")
+    )
+    (row,) = compared(data.with_columns(s=more), "recall@threshold=1", cluster="user").iter_rows(
+        named=True
+    )
     assert (row["difference"], row["standard_error"]) == (0.25, 0)
     assert (row["low"], row["high"], row["p_value"]) == (None, None, None)
 
 
 def test_means_that_do_not_vary():
-    # Every user of week 1 and 3 has recall 1, every user of week 2 has 0: no standard error, so no t statistic.
+    # Every user of week 1 and 3 has recall 1, every user of week 2 has 0: no standard error, so no
+    # t statistic.
     rows = {
         "user": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9],
         "week": [1] * 6 + [2] * 6 + [3] * 6,
         "t": [1, 0] * 9,
     }
     data = pl.DataFrame(rows | {"s": [2, 1] * 3 + [1, 2] * 3 + [2, 1] * 3})
-    result = data.pr.compare("recall@1", "t", "s", by="user", mean_over="user", between="week", baseline=1)
+    result = data.pr.compare(
+        "recall@1", "t", "s", by="user", mean_over="user", between="week", baseline=1
+    )
     assert result.select("system", "difference", "low", "high", "p_value").rows() == [
         (2, -1.0, None, None, None),
         (3, 0.0, 0.0, 0.0, 1.0),
@@ -253,9 +340,15 @@ def test_means_that_do_not_vary():
     [
         ({"baseline": 9}, "baseline=9 is none of the groups of column 'week'; there are 0, 1, 2"),
         ({"baseline": "1"}, "baseline='1' is none of the groups of column 'week'; did you mean 1?"),
-        ({"between": "one"}, "compare takes two groups of column 'one' or more, and there is 'previous' only"),
+        (
+            {"between": "one"},
+            "compare takes two groups of column 'one' or more, and there is 'previous' only",
+        ),
         ({"between": "weak"}, "between: no column 'weak' in the frame; did you mean 'week'?"),
-        ({"test": "permutation"}, "test='permutation' flips the signs of differences of paired groups"),
+        (
+            {"test": "permutation"},
+            "test='permutation' flips the signs of differences of paired groups",
+        ),
         ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
         ({"mean_over": True}, "each value of 'week' has one unit only"),
         ({"between": "s"}, "column 's' is given twice, to by= and to score="),
@@ -264,7 +357,9 @@ def test_means_that_do_not_vary():
 def test_errors(arguments, message):
     with pytest.raises((ValueError, TypeError), match="^(?s:.*)" + re.escape(message)):
         compared(scored().with_columns(one=pl.lit("previous")), **arguments)
-    with pytest.raises((ValueError, TypeError, pl.exceptions.ComputeError), match="(?s)" + re.escape(message)):
+    with pytest.raises(
+        (ValueError, TypeError, pl.exceptions.ComputeError), match="(?s)" + re.escape(message)
+    ):
         compared(scored().lazy().with_columns(one=pl.lit("previous")), **arguments).collect()
 
 
@@ -282,7 +377,10 @@ def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
         frame = data.to_pandas().assign(age=ages)
         before = compared(frame, between="age", baseline="previous")
         assert [*zip(before["baseline"], before["system"], strict=True)] == [*pairwise(names)]
-        assert [*compared(frame, between="age", baseline=names[1])["system"]] == [names[0], names[2]]
+        assert [*compared(frame, between="age", baseline=names[1])["system"]] == [
+            names[0],
+            names[2],
+        ]
         frame["user"] = frame["user"] * 3 + frame["week"]
         values = fp.evaluate(frame, AP, "t", "s", by=["user", "age"])
         means = fp.compare(values, AP, by=["user", "age"], between="age", baseline="previous")
@@ -296,6 +394,8 @@ def test_a_key_named_score_is_no_key_of_several_scores():
 
 
 def test_undefined_values_of_both_groups_add_up():
-    data = pl.DataFrame({"w": [1] * 3 + [2] * 4, "q": range(7), "m": [0.1, 0.2, None, None, 0.5, 0.7, None]})
+    data = pl.DataFrame(
+        {"w": [1] * 3 + [2] * 4, "q": range(7), "m": [0.1, 0.2, None, None, 0.5, 0.7, None]}
+    )
     result = fp.compare(data, "m", by=["w", "q"], between="w", details=True)
     assert result.select("undefined", "units_baseline", "units_system").row(0) == (3, 2, 2)

@@ -49,7 +49,8 @@ def test_weighted_rows():
     # Dogs: weight 1 of 1 at .7, then 3 owls at .5, then 2 of 2 at .4: (1 * 1 + 2 * 3/6) / 3.
     assert found["average_precision"].to_list() == [near(F(1)), near(F(2, 3)), near(F(1))]
     micro = long.pr.average_precision("truth", "score", weight="n").item()
-    # Weights, hits first: .7 (2), .6 (1 more), .5 (2 + 3 misses), .4 (2 + 3 hits): (3 + 5 * 8/13) / 8.
+    # Weights, hits first: .7 (2), .6 (1 more), .5 (2 + 3 misses), .4 (2 + 3 hits): (3 + 5 * 8/13) /
+    # 8.
     assert micro == near(F(3, 8) + F(5, 8) * F(8, 13))
 
 
@@ -94,22 +95,33 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
         assert lazy.collect(engine=engine).equals(eager)
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [False, True], ["a", "b"]], ids=["numbers", "booleans", "texts"])
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [False, True], ["a", "b"]], ids=["numbers", "booleans", "texts"]
+)
 @pytest.mark.parametrize("carry", [False, True])
 def test_labels_of_any_type(labels, carry):
     pick = [labels[i] for i in (0, 1, 1)]
     data = pl.DataFrame(
-        {"y": pick, "p0": [0.9, 0.8, 0.1], "p1": [0.1, 0.2, 0.9]} | ({"id": [7, 8, 9]} if carry else {})
+        {"y": pick, "p0": [0.9, 0.8, 0.1], "p1": [0.1, 0.2, 0.9]}
+        | ({"id": [7, 8, 9]} if carry else {})
     )
     for frame in (data, data.lazy(), data.to_pandas()):
         long = frame.pr.unpivot_classes("y", dict(zip(labels, ["p0", "p1"], strict=True)))
-        long = long.collect() if isinstance(long, pl.LazyFrame) else pl.from_pandas(long) if frame is not data else long
+        long = (
+            long.collect()
+            if isinstance(long, pl.LazyFrame)
+            else pl.from_pandas(long)
+            if frame is not data
+            else long
+        )
         assert long["class"].to_list() == [labels[0]] * 3 + [labels[1]] * 3
         assert long["truth"].to_list() == [True, False, False, False, True, True]
 
 
 def test_several_labels_a_row():
-    data = pl.DataFrame({"is_a": [1, 1, 0], "is_b": [0, 1, 1], "a": [0.9, 0.1, 0.5], "b": [1, 2, 3]})
+    data = pl.DataFrame(
+        {"is_a": [1, 1, 0], "is_b": [0, 1, 1], "a": [0.9, 0.1, 0.5], "b": [1, 2, 3]}
+    )
     long = data.pr.unpivot_classes({"a": "is_a", "b": "is_b"}, ["a", "b"])
     assert long["truth"].to_list() == [True, True, False, False, True, True]
     assert long["score"].to_list() == [0.9, 0.1, 0.5, 1.0, 2.0, 3.0]
@@ -126,7 +138,8 @@ def test_missing_labels_and_scores_stay():
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float64])
 @pytest.mark.parametrize(
-    "columns", [["0", "1"], pd.Index(["0", "1"]), range(2), np.arange(2.0), [0, 1], {0: "0", 1: "1"}]
+    "columns",
+    [["0", "1"], pd.Index(["0", "1"]), range(2), np.arange(2.0), [0, 1], {0: "0", 1: "1"}],
 )
 def test_columns_named_by_numbers(dtype, columns):
     data = pl.DataFrame({"y": pl.Series([0, 1], dtype=dtype), "0": [0.7, 0.4], "1": [0.3, 0.6]})
@@ -134,7 +147,9 @@ def test_columns_named_by_numbers(dtype, columns):
     assert rows.rows() == [(0, True, 0.7), (0, False, 0.4), (1, False, 0.3), (1, True, 0.6)]
 
 
-SHARES = pl.DataFrame({"shown": ["cat", "dog", "cat"], "cat": [0.7, 0.2, 0.6], "dog": [0.3, 0.8, 0.4]})
+SHARES = pl.DataFrame(
+    {"shown": ["cat", "dog", "cat"], "cat": [0.7, 0.2, 0.6], "dog": [0.3, 0.8, 0.4]}
+)
 
 
 def test_labels_that_are_written_in_two_ways():
@@ -142,6 +157,10 @@ def test_labels_that_are_written_in_two_ways():
     text = "prediction: column 'said' and truth column 'shown' have no label in common, they hold 'CAT', 'DOG' and 'c"
     for data in (frame, frame.lazy()):
         with pytest.warns(fp.DataWarning, match=text):
-            fp.unpivot_classes(data, "shown", prediction="said", classes=["cat", "dog", "CAT", "DOG"]).lazy().collect()
+            fp.unpivot_classes(
+                data, "shown", prediction="said", classes=["cat", "dog", "CAT", "DOG"]
+            ).lazy().collect()
     # One wrong prediction is a wrong prediction.
-    frame[:1].with_columns(said=pl.lit("dog")).pr.unpivot_classes("shown", prediction="said", classes=["cat", "dog"])
+    frame[:1].with_columns(said=pl.lit("dog")).pr.unpivot_classes(
+        "shown", prediction="said", classes=["cat", "dog"]
+    )

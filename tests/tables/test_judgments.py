@@ -64,12 +64,16 @@ def test_the_figures_of_information_retrieval():
         joined["relevant"] = joined["relevance"] >= 1
         graded = joined.pr.evaluate(names, "relevant", "score", by="query", **POLICIES)
     else:
-        graded = joined.pr.evaluate(names, pl.col("relevance") >= 1, "score", by="query", **POLICIES)
+        graded = joined.pr.evaluate(
+            names, pl.col("relevance") >= 1, "score", by="query", **POLICIES
+        )
     assert_same(graded, found)
 
 
 def test_one_column():
-    joined = RUN.filter(query="b").pr.join_judgments(JUDGMENTS.filter(query="b").drop("query"), on="document")
+    joined = RUN.filter(query="b").pr.join_judgments(
+        JUDGMENTS.filter(query="b").drop("query"), on="document"
+    )
     assert joined.columns == ["document", "query", "score", "rank", "relevance", "judge"]
     assert joined["document"].to_list() == ["x", "y", "w"]
 
@@ -83,13 +87,16 @@ def test_nulls_are_equal():
 
 @pytest.mark.parametrize("part", [0, 1], ids=["no run", "no judgments"])
 def test_empty_frames(part):
-    run, judgments = (frame.clear() if part == i else frame for i, frame in enumerate((RUN, JUDGMENTS)))
+    run, judgments = (
+        frame.clear() if part == i else frame for i, frame in enumerate((RUN, JUDGMENTS))
+    )
     found = run.pr.join_judgments(judgments, on=ON)
     assert found.select(ON).rows() == (JUDGMENTS if part == 0 else RUN).select(ON).rows()
     assert found.columns == JOINED.columns
 
 
-# pandas -------------------------------------------------------------------------------------------------------------
+# pandas
+# -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_index_is_new_and_columns_keep_their_dtypes():
@@ -113,7 +120,9 @@ def test_lists_and_maps_of_arrow_are_carried_and_joined():
     }.items():
         values = pd.Series([first, second], dtype=pd.ArrowDtype(dtype))
         run = pd.DataFrame({"document": ["x", "y"], "carried": values})
-        joined = run.pr.join_judgments(pd.DataFrame({"document": ["z", "y"], "other": values}), on="document")
+        joined = run.pr.join_judgments(
+            pd.DataFrame({"document": ["z", "y"], "other": values}), on="document"
+        )
         assert joined["carried"].isna().tolist() == [False, False, True]
         assert joined["other"].isna().tolist() == [True, False, False]
         assert str(joined["carried"].dtype) == str(joined["other"].dtype) == str(values.dtype)
@@ -123,7 +132,8 @@ def test_lists_and_maps_of_arrow_are_carried_and_joined():
     assert joined["relevance"].isna().tolist() == [True, False]
 
 
-# lazy ---------------------------------------------------------------------------------------------------------------
+# lazy
+# ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
@@ -134,7 +144,8 @@ def test_parts_of_a_lazy_result(engine):
     assert_same(joined.filter(query="b").collect(engine=engine), JOINED.filter(query="b"))
 
 
-# what can be wrong --------------------------------------------------------------------------------------------------
+# what can be wrong
+# --------------------------------------------------------------------------------------------------
 
 
 RUNS = pl.concat([RUN.with_columns(tag=pl.lit("old")), RUN.head(2).with_columns(tag=pl.lit("new"))])
@@ -153,12 +164,15 @@ def test_each_of_several_runs_is_joined_to_all_judgments():
 
 def test_runs_told_apart_by_periods():
     data = RUNS.to_pandas()
-    data["month"] = pd.PeriodIndex(["2024-01" if tag == "old" else "2024-02" for tag in data.pop("tag")], freq="M")
+    data["month"] = pd.PeriodIndex(
+        ["2024-01" if tag == "old" else "2024-02" for tag in data.pop("tag")], freq="M"
+    )
     joined = data.pr.join_judgments(JUDGMENTS.to_pandas(), on=ON, by=["month"])
     assert joined["month"].dtype == data["month"].dtype
     # 5 of the old run and 2 of the new, and of the 5 judgments the 2 and 3 that they lack.
     assert (
-        joined["month"].astype(str).to_list() == ["2024-01"] * 5 + ["2024-02"] * 2 + ["2024-01"] * 2 + ["2024-02"] * 3
+        joined["month"].astype(str).to_list()
+        == ["2024-01"] * 5 + ["2024-02"] * 2 + ["2024-01"] * 2 + ["2024-02"] * 3
     )
 
 
@@ -175,7 +189,8 @@ def test_queries_that_nobody_judged_are_left_out():
 def test_a_run_and_judgments_that_have_nothing_in_common(column, given):
     spaced = JUDGMENTS.with_columns(pl.col(column) + " ")
     with pytest.warns(
-        fp.DataWarning, match=r"on: run and judgments have no value of \(query, document\) in common"
+        fp.DataWarning,
+        match=r"on: run and judgments have no value of \(query, document\) in common",
     ) as told:
         RUN.pr.join_judgments(spaced, on=ON, **given)
     assert len(told) == 1

@@ -35,7 +35,9 @@ def test_known_figures(duplicates, b):
     long = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates=duplicates)
     figures = long.pr.evaluate(NAMES, **CALL)
     assert figures["user"].to_list() == ["a", "b", "c", "d", "e"]
-    for row, known in zip(figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True):
+    for row, known in zip(
+        figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True
+    ):
         assert list(row) == [near(one) for one in known]
 
 
@@ -88,21 +90,40 @@ def test_several_lists_are_systems():
         (2, "old", 3, -1, True),
         (2, "new", 3, None, True),
     ]
-    assert data.pr.explode_lists("rel", ["new"], by="u").columns == ["u", "old", "system", "item", "score", "truth"]
+    assert data.pr.explode_lists("rel", ["new"], by="u").columns == [
+        "u",
+        "old",
+        "system",
+        "item",
+        "score",
+        "truth",
+    ]
 
 
 def test_scores_beside_the_items():
-    data = pl.DataFrame({"u": [1], "rel": [["z", "w"]], "shown": [["x", "y", "z"]], "p": [[0.2, 0.9, 0.9]]})
+    data = pl.DataFrame(
+        {"u": [1], "rel": [["z", "w"]], "shown": [["x", "y", "z"]], "p": [[0.2, 0.9, 0.9]]}
+    )
     rows = data.pr.explode_lists("rel", "shown", by="u", scores="p")
     assert rows["score"].to_list() == [0.2, 0.9, 0.9, None]
-    found = rows.pr.evaluate(["average_precision", "precision@1"], "truth", "score", by="u", unscored="unretrieved")
-    # y and z are tied: precision 1/2 at the one of 2 relevant that is found, and half a hit in the first place.
+    found = rows.pr.evaluate(
+        ["average_precision", "precision@1"], "truth", "score", by="u", unscored="unretrieved"
+    )
+    # y and z are tied: precision 1/2 at the one of 2 relevant that is found, and half a hit in the
+    # first place.
     assert found.row(0) == (1, 0.25, 0.5)
 
 
 @pytest.mark.parametrize(
     "dtype",
-    [pl.String, pl.Categorical, pl.Enum(["1", "2", "3", "4", "5", "7", "8", "9"]), pl.Int8, pl.UInt64, pl.Float64],
+    [
+        pl.String,
+        pl.Categorical,
+        pl.Enum(["1", "2", "3", "4", "5", "7", "8", "9"]),
+        pl.Int8,
+        pl.UInt64,
+        pl.Float64,
+    ],
 )
 def test_types_of_items(dtype):
     texts = [pl.col(name).cast(pl.List(pl.String)) for name in ("shown", "relevant")]
@@ -129,14 +150,21 @@ ITEMS = st.lists(st.integers(0, 6), max_size=6)
 @given(st.lists(st.tuples(ITEMS, ITEMS), min_size=1, max_size=5))
 def test_any_lists(users):
     data = pl.DataFrame(
-        {"u": range(len(users)), "rel": [rel for rel, _ in users], "shown": [shown for _, shown in users]},
+        {
+            "u": range(len(users)),
+            "rel": [rel for rel, _ in users],
+            "shown": [shown for _, shown in users],
+        },
         schema_overrides={"rel": pl.List(pl.Int64), "shown": pl.List(pl.Int64)},
     )
     for duplicates in ("miss", "drop"):
         rows = data.pr.explode_lists("rel", "shown", by="u", duplicates=duplicates)
         for user, (rel, shown) in enumerate(users):
             listed = list(dict.fromkeys(shown)) if duplicates == "drop" else shown
-            known = [(item, -1 - i, item in rel and item not in listed[:i]) for i, item in enumerate(listed)]
+            known = [
+                (item, -1 - i, item in rel and item not in listed[:i])
+                for i, item in enumerate(listed)
+            ]
             known += [(item, None, True) for item in dict.fromkeys(rel) if item not in shown]
             assert rows.filter(u=user).drop("u").rows() == (known or [(None, None, False)])
 
@@ -147,12 +175,24 @@ RATED = USERS.with_columns(ratings=pl.Series([[5, 4, 1], [3, 2], [], [9], []]))
 @pytest.mark.parametrize("lazy", [False, True])
 def test_gains_of_the_relevant_items(lazy):
     frame = RATED.lazy() if lazy else RATED
-    rows = frame.pr.explode_lists("relevant", ["shown"], by="user", gain="ratings", duplicates="miss").lazy().collect()
+    rows = (
+        frame.pr.explode_lists("relevant", ["shown"], by="user", gain="ratings", duplicates="miss")
+        .lazy()
+        .collect()
+    )
     assert rows.columns == ["user", "country", "system", "item", "score", "truth", "gain"]
     # a: 2 and 4 are rated 5 and 4, 9 was not shown. b: item 1 counts once. e has no item.
-    assert rows.filter(user="a").select("item", "gain").rows() == [(1, 0), (2, 5), (3, 0), (4, 4), (9, 1)]
+    assert rows.filter(user="a").select("item", "gain").rows() == [
+        (1, 0),
+        (2, 5),
+        (3, 0),
+        (4, 4),
+        (9, 1),
+    ]
     assert rows.filter(user="b")["gain"].to_list() == [3, 0, 2, 0]
     assert rows.filter(user="d").select("item", "gain").rows() == [(1, 9)]
     assert rows.filter(user="e")["gain"].to_list() == [0]
     # d lacks its only item: 0 of its ideal gain.
-    assert rows.pr.ndcg("truth", "score", by="user", gain="gain", unscored="unretrieved").row(3) == ("d", 0.0)
+    assert rows.pr.ndcg("truth", "score", by="user", gain="gain", unscored="unretrieved").row(
+        3
+    ) == ("d", 0.0)

@@ -41,7 +41,9 @@ def test_a_run(file):
     run = fp.read_trec_run(file(RUN))
     assert run.rows() == RUN_ROWS
     texts = dict.fromkeys(("system", "query", "document"), pl.String)
-    assert list(run.schema.items()) == list({**texts, "rank": pl.Int64, "score": pl.Float64}.items())
+    assert list(run.schema.items()) == list(
+        {**texts, "rank": pl.Int64, "score": pl.Float64}.items()
+    )
 
 
 def test_judgments(file):
@@ -66,11 +68,20 @@ def test_no_lines(file, content):
     ("content", "message"),
     [
         # The empty lines count.
-        (RUN + "\nq3 Q0 d1 1 .5", ", line 8: expected 6 fields (query Q0 document rank score tag), found 5: 'q3 Q0"),
-        ("q3 Q0 d1 1 .5 my run", ", line 1: expected 6 fields (query Q0 document rank score tag), found 7: 'q3 Q0"),
+        (
+            RUN + "\nq3 Q0 d1 1 .5",
+            ", line 8: expected 6 fields (query Q0 document rank score tag), found 5: 'q3 Q0",
+        ),
+        (
+            "q3 Q0 d1 1 .5 my run",
+            ", line 1: expected 6 fields (query Q0 document rank score tag), found 7: 'q3 Q0",
+        ),
         ("q3 Q0 d1 1 high run", ", line 1: score 'high' is not a number: 'q3 Q0 d1 1 high run'"),
         ("q3 Q0 d1 1.5 2 run", ", line 1: rank '1.5' is not a whole number: 'q3 Q0 d1 1.5 2 run'"),
-        (QRELS, "file [1].txt, line 1: expected 6 fields (query Q0 document rank score tag), found 4: '1 0 d3 1'"),
+        (
+            QRELS,
+            "file [1].txt, line 1: expected 6 fields (query Q0 document rank score tag), found 4: '1 0 d3 1'",
+        ),
         (QRELS, "(and 2 more lines like it)"),
     ],
 )
@@ -82,12 +93,27 @@ def test_malformed_lines_of_a_run(file, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q 0 d 1\nq 0 d", ", line 2: expected 4 fields (query iteration document relevance) or 3 (query document "),
-        ("q d 1\nq 0 d 1", ", line 2: expected 3 fields (query document relevance), found 4: 'q 0 d 1'"),
-        ("query-id,corpus-id,score", "), found 1; fields are separated by blanks or tabs: 'query-id,corpus-id,score'"),
+        (
+            "q 0 d 1\nq 0 d",
+            ", line 2: expected 4 fields (query iteration document relevance) or 3 (query document ",
+        ),
+        (
+            "q d 1\nq 0 d 1",
+            ", line 2: expected 3 fields (query document relevance), found 4: 'q 0 d 1'",
+        ),
+        (
+            "query-id,corpus-id,score",
+            "), found 1; fields are separated by blanks or tabs: 'query-id,corpus-id,score'",
+        ),
         ("q d 0.5", ", line 1: relevance '0.5' is not a whole number: 'q d 0.5'"),
-        ("qid\tdocument\tnote\trel\nq\td\t0\t1\nq\td2\t0\n", ", line 3: expected 4 fields (query document field 2 "),
-        ("query-id\tcorpus-id\tscore\nq\td\thigh", ", line 2: relevance 'high' is not a whole number: 'q\\td\\thigh'"),
+        (
+            "qid\tdocument\tnote\trel\nq\td\t0\t1\nq\td2\t0\n",
+            ", line 3: expected 4 fields (query document field 2 ",
+        ),
+        (
+            "query-id\tcorpus-id\tscore\nq\td\thigh",
+            ", line 2: relevance 'high' is not a whole number: 'q\\td\\thigh'",
+        ),
         ("q 0 d 1\n\nq 0 d x\n", ", line 3: relevance 'x' is not a whole number: 'q 0 d x'"),
         ("q 0 d 99999999999999999999", "relevance '99999999999999999999' is not a whole number"),
         (RUN, "or 3 (query document relevance), found 6: 'q1 "),
@@ -113,7 +139,8 @@ def test_a_file_that_is_no_text(file):
         ("q1\td1\t1\n\nq2\td/2\t0\n", "0"),
         # BEIR, and names in another order, of which one means nothing.
         ("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td/2\t0\n", "0"),
-        # Fields separated by tabs may have blanks in them, and more fields may follow those that are read.
+        # Fields separated by tabs may have blanks in them, and more fields may follow those that
+        # are read.
         ("query-id\tcorpus-id\tscore\tnote\nq1\td1\t1\tof two\nq2\td/2\t0\n", "0"),
         ("qid docid rel note\nq1 d1 1 of two\nq2 d/2 0\n", "0"),
         ("Relevance\tquery\tannotator\tdoc_id\tITER\n1\tq1\tann\td1\t7\n0\tq2\tbob\td/2\t7\n", "7"),
@@ -122,7 +149,9 @@ def test_a_file_that_is_no_text(file):
 def test_judgments_of_other_tools(file, content, iteration):
     rows = [("q1", iteration, "d1", 1), ("q2", iteration, "d/2", 0)]
     assert fp.read_trec_qrels(file(content)).rows() == rows
-    assert fp.read_trec_qrels(file(gzip.compress(b"\xef\xbb\xbf" + content.encode()))).rows() == rows
+    assert (
+        fp.read_trec_qrels(file(gzip.compress(b"\xef\xbb\xbf" + content.encode()))).rows() == rows
+    )
 
 
 def test_ids_with_blanks_in_fields_separated_by_tabs(file):
@@ -147,17 +176,25 @@ def test_several_files_and_patterns(file, tmp_path):
         fp.read_trec_run({"all": tmp_path / "*.run"})
     file("q1 0 d1 1\n", "1.qrels")
     file("query-id corpus-id score\nq1 d2 1\n", "2.qrels")
-    assert fp.read_trec_qrels(tmp_path / "?.qrels").rows() == [("q1", "0", "d1", 1), ("q1", "0", "d2", 1)]
+    assert fp.read_trec_qrels(tmp_path / "?.qrels").rows() == [
+        ("q1", "0", "d1", 1),
+        ("q1", "0", "d2", 1),
+    ]
 
 
 def test_a_document_in_two_files(file, tmp_path):
-    first, second = file("q1 Q0 d1 1 2 tag\nq1 Q0 d2 1 2 tag\n", "1.run"), file("q1 Q0 d2 1 3 tag\n", "2.run")
+    first, second = (
+        file("q1 Q0 d1 1 2 tag\nq1 Q0 d2 1 2 tag\n", "1.run"),
+        file("q1 Q0 d2 1 3 tag\n", "2.run"),
+    )
     message = f"2.run, line 1: query 'q1' has document 'd2' a second time, first in {first}; give a dict of files"
     with pytest.raises(ValueError, match=re.escape(message)):
         fp.read_trec_run([first, second])
     assert fp.read_trec_run({"a": first, "b": second})["system"].to_list() == ["a", "a", "b"]
     one, two = file("q1 0 d1 1\n", "1.qrels"), file("q1 d1 0\n", "2.qrels")
-    with pytest.raises(ValueError, match=f"second time, first in {re.escape(str(one))}; keep one line of each"):
+    with pytest.raises(
+        ValueError, match=f"second time, first in {re.escape(str(one))}; keep one line of each"
+    ):
         fp.read_trec_qrels([one, two])
 
 
@@ -168,20 +205,32 @@ def test_infinite_scores_of_runs(file, score):
 
 
 def test_a_document_twice(file):
-    with pytest.raises(ValueError, match="line 3: query 'q1' has document 'd1' a second time; keep one line of each"):
+    with pytest.raises(
+        ValueError,
+        match="line 3: query 'q1' has document 'd1' a second time; keep one line of each",
+    ):
         fp.read_trec_run(file("q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq1 Q0 d1 3 0.5 tag\n"))
     with pytest.raises(ValueError, match=r"line 2: .* a second time; keep one line of each"):
         fp.read_trec_qrels(file("q1 0 d1 1\nq1 0 d1 0\nq1 0 d1 2\n"))
 
 
 def test_a_document_of_two_runs_or_two_subtopics(file):
-    assert fp.read_trec_run(file("q1 Q0 d1 1 2.5 old\nq1 Q0 d1 1 1.5 new\nq2 Q0 d1 1 1.5 new\n")).height == 3
+    assert (
+        fp.read_trec_run(
+            file("q1 Q0 d1 1 2.5 old\nq1 Q0 d1 1 1.5 new\nq2 Q0 d1 1 1.5 new\n")
+        ).height
+        == 3
+    )
     assert fp.read_trec_qrels(file("q1 1 d1 1\nq1 2 d1 0\n")).height == 2
 
 
 def test_equal_lines_of_judgments_count_once(file):
     one, two = file("q1 0 d1 1\nq1 0 d2 0\nq1 0 d1 1\n", "1"), file("q1 0 d2 0\nq2 0 d1 1\n", "2")
-    assert fp.read_trec_qrels([one, two]).rows() == [("q1", "0", "d1", 1), ("q1", "0", "d2", 0), ("q2", "0", "d1", 1)]
+    assert fp.read_trec_qrels([one, two]).rows() == [
+        ("q1", "0", "d1", 1),
+        ("q1", "0", "d2", 0),
+        ("q2", "0", "d1", 1),
+    ]
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
