@@ -37,7 +37,7 @@ FAST = (*TESTS, "tests", "README.md", "-m", "not slow")
 """The tests that are not marked `slow`, and the examples of README.md."""
 GENERATED = (
     "docs/metrics.py",
-    "docs/policies.py",
+    "docs/option_tables.py",
     "docs/public_surface.py",
 )
 """The scripts that write pages and snapshots from the code."""

@@ -130,13 +130,13 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
 
 
 def _list_options(_app, what, name, _object, _options, lines):
-    """List the options of `Policies`, which the signature hides: their values and what they are."""
-    marker = next((line for line in ("**policies", "**options") if line in lines), None)
-    if what in ("function", "method") and marker and "frame_pr.Policies" in " ".join(lines):
+    """List the options of `Options`, which the signature hides: their values and what they are."""
+    marker = next((line for line in ("**options", "**options") if line in lines), None)
+    if what in ("function", "method") and marker and "frame_pr.Options" in " ".join(lines):
         from numpydoc.docscrape import ClassDoc
 
-        from frame_pr import Policies
-        from frame_pr.inputs.policies import REFUSED
+        from frame_pr import Options
+        from frame_pr.inputs.options import REFUSED
 
         refusals = REFUSED.get(name.rpartition(".")[2], ())
         refused = {entry.option for entry in refusals if not (entry.values or entry.with_option)}
@@ -145,7 +145,7 @@ def _list_options(_app, what, name, _object, _options, lines):
             len(lines),
         )
         options = [
-            option for option in ClassDoc(Policies)["Parameters"] if option.name not in refused
+            option for option in ClassDoc(Options)["Parameters"] if option.name not in refused
         ]
         sentences = [" ".join(option.desc).partition(". ")[0].rstrip(".") for option in options]
         listed = zip(options, sentences, strict=True)
@@ -160,7 +160,7 @@ def _describe_data(_app, what, name, _object, _options, lines):
     if what == "data":
         from sphinx.pycode import ModuleAnalyzer
 
-        described = ModuleAnalyzer.for_module("frame_pr.inputs.policies").find_attr_docs()
+        described = ModuleAnalyzer.for_module("frame_pr.inputs.options").find_attr_docs()
         lines[:] = described.get(("", name.rpartition(".")[2]), lines)
 
 

@@ -19,7 +19,7 @@ from names import CALL_IDS, CALLS, GOOD, call
 
 import frame_pr as fp
 from frame_pr.frames.arguments import parameters_of
-from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.options import TIES
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import HEADS, is_metric
 
@@ -72,7 +72,7 @@ def lines() -> Iterator[str]:
     yield from headed(
         "Methods of expressions", (f"{name}{described(method)}" for name, method in expressions)
     )
-    yield from headed("Options", sorted(fp.Policies.__optional_keys__))
+    yield from headed("Options", sorted(fp.Options.__optional_keys__))
     yield from headed("Tie rules", TIES)
     yield from headed("More options of functions", more_options())
     yield from headed("Statistics", get_args(Statistic))
@@ -100,7 +100,7 @@ def more_options() -> Iterator[str]:
     for name in filter(lambda name: inspect.isfunction(getattr(fp, name)), fp.__all__):
         function = getattr(fp, name)
         keys = parameters_of(function)[2].keys() - inspect.signature(function).parameters.keys()
-        if more := sorted(keys - fp.Policies.__optional_keys__):
+        if more := sorted(keys - fp.Options.__optional_keys__):
             yield f"{name}: {', '.join(more)}"
 
 

@@ -14,7 +14,7 @@ Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
 - Search runs and relevance judgments: join_judgments
 
 Names of metrics: metrics. Files: read_trec_run and read_trec_qrels. Frames larger than memory:
-partitioned. Types: Policies (options), PR and ExprPR (the namespaces). Spark and Dask: import
+partitioned. Types: Options (options), PR and ExprPR (the namespaces). Spark and Dask: import
 frame_pr.spark or frame_pr.dask. show_versions prints the versions. help(frame_pr.evaluate) has the
 arguments and examples of a function.
 """
@@ -47,8 +47,8 @@ from frame_pr.functions.single_metrics import precision_at_k as precision_at_k
 from frame_pr.functions.single_metrics import recall_at_k as recall_at_k
 from frame_pr.functions.single_metrics import roc_auc as roc_auc
 from frame_pr.functions.tallies import tally as tally
-from frame_pr.inputs.policies import TREC_EVAL as TREC_EVAL
-from frame_pr.inputs.policies import Policies as Policies
+from frame_pr.inputs.options import TREC_EVAL as TREC_EVAL
+from frame_pr.inputs.options import Options as Options
 
 if (
     TYPE_CHECKING
@@ -70,7 +70,7 @@ if (
     from frame_pr.tables.trec import read_trec_qrels as read_trec_qrels
     from frame_pr.tables.trec import read_trec_run as read_trec_run
 else:
-    __all__ = ["PR", "TREC_EVAL", "DataWarning", "ExprPR", "Policies", *sorted(FUNCTIONS)]
+    __all__ = ["PR", "TREC_EVAL", "DataWarning", "ExprPR", "Options", *sorted(FUNCTIONS)]
 
     def __dir__():
         return __all__

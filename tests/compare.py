@@ -23,10 +23,10 @@ def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True)
     assert_frame_equal(left, right, check_dtypes=dtypes, rel_tol=0, abs_tol=1e-12)
 
 
-def assert_known(*arguments, **policies) -> None:
+def assert_known(*arguments, **options) -> None:
     """The metric of one group, as a call and as an expression: `assert_known(data, name, value)`."""
     data, name, value = arguments[-3:]
     value = value if value is None else near(float(value))
-    assert fp.evaluate(data, name, "relevant", "score", **policies).item() == value, name
-    if not policies:
+    assert fp.evaluate(data, name, "relevant", "score", **options).item() == value, name
+    if not options:
         assert data.select(pl.col("score").pr.metric(name, "relevant")).item() == value, name

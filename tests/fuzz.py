@@ -31,7 +31,7 @@ from oracle import Group, Row
 from pandas_keys import KEYS as PANDAS_KEYS
 
 import frame_pr as fp
-from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.options import TIES
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import is_metric, metric

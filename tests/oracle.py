@@ -1,4 +1,4 @@
-"""Every metric of one group under every policy, in exact fractions, by docs/metric-definitions.md alone."""
+"""Every metric of one group under every option, in exact fractions, by docs/metric-definitions.md alone."""
 
 from fractions import Fraction
 from functools import cache, partial
@@ -96,18 +96,18 @@ class Group:
     `curve`: (score, k, tp).
     """
 
-    def __init__(self, rows, reaches, policies, known):
+    def __init__(self, rows, reaches, options, known):
         drop = [
             name
             for name, by in (("truth", "unjudged"), ("score", "unscored"))
-            if policies.get(by) == "drop"
+            if options.get(by) == "drop"
         ]
         rows = [
             row
             for row in rows
             if row.mass > 0 and not any(getattr(row, name) is None for name in drop)
         ]
-        self.reaches, self.apart = reaches, policies.get("ties", "threshold")
+        self.reaches, self.apart = reaches, options.get("ties", "threshold")
         found = sum(row.mass for row in rows if row.truth)
         self.positives = known_total(found, known.get("positives"))
         missed = self.positives - found
@@ -118,11 +118,11 @@ class Group:
         self.hit_gain = sum(worth(row) * row.count for row in rows if row.truth)
         self.blocks, self.hit_gains, self.curve, self.tied_rows, k, tp = [], [], [], 0, 0, 0
         scores = {row.score for row in rows if row.score is not None}
-        for score in sorted(scores, reverse=not policies.get("ascending", False)):
+        for score in sorted(scores, reverse=not options.get("ascending", False)):
             tied = [row for row in rows if row.score == score]
             number = sum(row.count for row in tied)
             self.tied_rows += number if number > 1 else 0
-            for block in self.split(tied, policies.get("tie_break_descending", True)):
+            for block in self.split(tied, options.get("tie_break_descending", True)):
                 size, hits = (
                     sum(row.mass for row in block),
                     sum(row.mass for row in block if row.truth),

@@ -21,18 +21,18 @@ BOTH_CLASSES = RANKINGS.filter(lambda data: data["relevant"].n_unique() == 2)
 WITH_A_HIT = RANKINGS.filter(lambda data: data["relevant"].any())
 
 
-def values(data: pl.DataFrame, names: list[str], **policies) -> dict[str, float | None]:
+def values(data: pl.DataFrame, names: list[str], **options) -> dict[str, float | None]:
     """What `evaluate` says of one group."""
-    return fp.evaluate(data, names, "relevant", "score", **policies).row(0, named=True)
+    return fp.evaluate(data, names, "relevant", "score", **options).row(0, named=True)
 
 
-def mean_over_orders(data: pl.DataFrame, names: list[str], **policies) -> dict[str, float | None]:
+def mean_over_orders(data: pl.DataFrame, names: list[str], **options) -> dict[str, float | None]:
     """The mean over all orders of the rows, each taken as it stands wherever scores are equal."""
     orders = [
         data[list(order)].with_columns(order=pl.lit(i))
         for i, order in enumerate(permutations(range(len(data))))
     ]
     found = fp.evaluate(
-        pl.concat(orders), names, "relevant", "score", by="order", ties="order", **policies
+        pl.concat(orders), names, "relevant", "score", by="order", ties="order", **options
     )
     return found.drop("order").mean().row(0, named=True)

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.messages import pluralize, shown
-from frame_pr.inputs.policies import Column
+from frame_pr.inputs.options import Column
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import label_of, literal_label, refuse_score_type, type_of

@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.expressions.group_values import GroupValues, dtype_of, expression_of, refuse_no_label
 from frame_pr.frames.arguments import check_flag, names_of, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.inputs.policies import Column
+from frame_pr.inputs.options import Column
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import example_names, is_metric, meant_names, metric
 

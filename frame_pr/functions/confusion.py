@@ -14,7 +14,7 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stack
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
@@ -60,7 +60,7 @@ def confusion(
     statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Compute the confusion matrix and its rates at a threshold, at a cutoff or for predicted classes.
 
@@ -107,8 +107,8 @@ def confusion(
         category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: with `k`, `weight=` and `prevalence=`; with `prediction`, `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
         `ties="order"` and `ascending=`.
@@ -118,7 +118,7 @@ def confusion(
     Frame of the same kind
         The keys and the cutoff: `threshold`, or `k` (after `share` where several shares of the rows
         are given). Then `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may
-        be shared; with weights see `Policies`), `precision, recall, f1` and the `rates` (Float64;
+        be shared; with weights see `Options`), `precision, recall, f1` and the `rates` (Float64;
         null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
         whose threshold is null is among the undefined.
 
@@ -174,14 +174,14 @@ def confusion(
     if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
         kind = find_kind(frame)
         if is_metric(threshold) and (kind is None or threshold not in kind.columns):
-            threshold = metrics_of(frame, threshold, truth, score, policies, by, positive)
+            threshold = metrics_of(frame, threshold, truth, score, options, by, positive)
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
     cutoffs = [Threshold.of(1)] if by_group else _cutoffs(threshold, k)
     scores: Any = score if prediction is None else prediction
     request = request_of(
-        truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column
+        truth, scores, by, positive, options, predicted=prediction is not None, threshold=column
     )
     thresholds = (
         []
@@ -391,10 +391,10 @@ def confusion_matrix(
     check_choice("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes(classes)
     refuse_several("prediction", prediction)
-    policies: Policies = (
+    options: Options = (
         {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
     )
-    request = request_of(truth, prediction, by, None, policies, predicted=True)
+    request = request_of(truth, prediction, by, None, options, predicted=True)
     matrix = partial(_matrix, labels=labels, drops=unjudged == "drop")
     return on_rows(frame, request, matrix)
 

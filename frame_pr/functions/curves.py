@@ -14,7 +14,7 @@ from frame_pr.frames.columns import refuse_existing, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import TOTALS, Request, Use, request_of
 from frame_pr.inputs.rows import Rows, on_rows, rows_of
 from frame_pr.inputs.totals import with_totals
@@ -60,7 +60,7 @@ def curve(
     points: int | None = None,
     by: Columns | None = None,
     positive: object = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Compute the precision-recall curve: one row per distinct score, best score first.
 
@@ -94,15 +94,15 @@ def curve(
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `ties="expected"`.
 
     Returns
     -------
     Frame of the same kind
         The keys, then `threshold` (of the dtype of the score, of several scores their common one),
-        `k, tp` (Int64; with weights see `Policies`), `precision, recall` (Float64), the `rates` and
+        `k, tp` (Int64; with weights see `Options`), `precision, recall` (Float64), the `rates` and
         the `metrics`. Recall is null in a group without positives.
 
     Raises
@@ -144,7 +144,7 @@ def curve(
     columns = columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)
     named = _metrics(metrics, truth, score, columns)
     levels = None if points is None else check_whole("points", points, least=2)
-    request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
+    request = request_of(truth, score, by, positive, options).used_as(Use(ranks=True))
     return on_rows(frame, request, partial(_curve, columns=columns, levels=levels, named=named))
 
 
@@ -188,7 +188,7 @@ def with_curve(
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Add precision, recall and counts at the threshold of each row's own score as columns.
 
@@ -214,8 +214,8 @@ def with_curve(
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"` and `ties="order"`.
 
@@ -261,7 +261,7 @@ def with_curve(
         check_text("prefix", prefix),
     )
     named = _metrics(metrics, truth, score, columns)
-    request = request_of(truth, score, by, positive, policies)
+    request = request_of(truth, score, by, positive, options)
     append = partial(_with_curve, columns=columns, named=named, prefix=new_prefix)
     return on_rows(frame, request, append, all_rows=True)
 
@@ -361,7 +361,7 @@ def gains_table(
     bins: int = 10,
     by: Columns | None = None,
     positive: object = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture, for each group.
 
@@ -385,8 +385,8 @@ def gains_table(
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
         `prevalence=`.
 
@@ -434,7 +434,7 @@ def gains_table(
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
     cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
     names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _CUMULATIVE)]
-    request = request_for(names, request_of(truth, score, by, positive, policies))
+    request = request_for(names, request_of(truth, score, by, positive, options))
     return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
 
 

@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import check_choice, check_text, filling, names_o
 from frame_pr.frames.columns import by_name, column_names, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.options import Column, Columns, Options
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, on_rows, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
@@ -37,7 +37,7 @@ def evaluate(
     names: Literal["exact", "snake"] = "exact",
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Compute metrics by name, one column each, for all groups in one call.
 
@@ -76,8 +76,8 @@ def evaluate(
         category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`. Which
         of them goes with which metric: the page of the docs on options.
 
     Returns
@@ -85,7 +85,7 @@ def evaluate(
     Frame of the same kind
         The keys, then a column for each metric, named as it was asked for, or by the dict (Float64;
         counts are Int64, except `tp@10` and the like, because tied rows may share a cutoff; for
-        weights see `Policies`; thresholds have the dtype of the score, for several scores their
+        weights see `Options`; thresholds have the dtype of the score, for several scores their
         common dtype). On pandas, integers are Int64 if one of them is missing. With `mean_over`:
         the keys that are left, `groups` (how many were averaged), `mean_...` of each metric over
         the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
@@ -100,7 +100,7 @@ def evaluate(
 
     See Also
     --------
-    with_metrics, report, intervals, compare, Policies
+    with_metrics, report, intervals, compare, Options
 
     References
     ----------
@@ -159,7 +159,7 @@ def evaluate(
     by = keys_of_means(by, mean_over)
     named = metrics_named(metrics, truth, score)
     return _evaluated(
-        frame, named, request_of(truth, score, by, positive, policies), undefined, means
+        frame, named, request_of(truth, score, by, positive, options), undefined, means
     )
 
 
@@ -168,14 +168,14 @@ def metrics_of(
     metrics: Metrics,
     truth: Column,
     score: Columns,
-    policies: Policies,
+    options: Options,
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
 ) -> Frame:
     """Evaluate metrics as `evaluate` does: every function of a single metric ends here."""
     named = metrics_named(metrics, truth, score)
-    return _evaluated(frame, named, request_of(truth, score, by, positive, policies), undefined)
+    return _evaluated(frame, named, request_of(truth, score, by, positive, options), undefined)
 
 
 def _evaluated(
@@ -209,7 +209,7 @@ def with_metrics(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Add the metrics of its group to each row, as columns.
 
@@ -234,8 +234,8 @@ def with_metrics(
         category that does not occur.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`. Which
         of them goes with which metric: the page of the docs on options.
 
     Returns
@@ -277,7 +277,7 @@ def with_metrics(
     """
     named, request = (
         metrics_named(metrics, truth, score),
-        request_of(truth, score, by, positive, policies),
+        request_of(truth, score, by, positive, options),
     )
     new_prefix, filled = check_text("prefix", prefix), filling(undefined)
     request = request_for(named.values(), request)

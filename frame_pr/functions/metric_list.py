@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from frame_pr.frames.arguments import DEFAULTS
-from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.options import TIES
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics.cutoffs import LIMITED, Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, HEADS, is_metric, metric

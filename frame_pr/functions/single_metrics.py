@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 from frame_pr.frames.arguments import check_choice, public, refuse_both
 from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import metrics_of
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.options import Column, Columns, Options
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.numbers import each, f_of
 
@@ -25,7 +25,7 @@ def average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute average precision (AP), the area under the precision-recall curve.
 
@@ -50,8 +50,8 @@ def average_precision(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def average_precision(
     By hand: the positives of ink have ranks 1 and 3, (1/1 + 2/3) / 2; those of tea have ranks 2 and
     3, (1/2 + 2/3) / 2.
     """
-    return metrics_of(frame, "average_precision", truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, "average_precision", truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -109,7 +109,7 @@ def interpolated_average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute interpolated average precision, as VOC, COCO and trec_eval's `11pt_avg` do.
 
@@ -137,8 +137,8 @@ def interpolated_average_precision(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `ties="expected"`.
 
     Returns
@@ -176,7 +176,7 @@ def interpolated_average_precision(
     """
     levels = check_choice("points", points, (11, 101, None))
     name = "interpolated_average_precision" + ("" if levels is None else f"_{levels}")
-    return metrics_of(frame, name, truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, name, truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -190,7 +190,7 @@ def average_precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute AP@k, the average precision of the first k rows; its mean over queries is MAP@k.
 
@@ -219,8 +219,8 @@ def average_precision_at_k(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=` and `prevalence=`, because weighted rows have no rank. With
         `divisor="hits"` also `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
@@ -252,7 +252,7 @@ def average_precision_at_k(
     suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
     suffix = suffixes[check_choice("divisor", divisor, list(suffixes))]
     names = [f"{name}{suffix}" for name in at_ranks("average_precision", k)]
-    return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -265,7 +265,7 @@ def precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute precision@k (P@k), the share of positives among the first k rows.
 
@@ -291,8 +291,8 @@ def precision_at_k(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
@@ -332,7 +332,7 @@ def precision_at_k(
     └───────┴─────────────┴─────────────┘
     """
     return metrics_of(
-        frame, at_ranks("precision", k), truth, score, policies, by, positive, undefined
+        frame, at_ranks("precision", k), truth, score, options, by, positive, undefined
     )
 
 
@@ -346,7 +346,7 @@ def recall_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute recall@k, the share of the positives that are among the first k rows.
 
@@ -371,8 +371,8 @@ def recall_at_k(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
@@ -398,7 +398,7 @@ def recall_at_k(
     >>> fp.recall_at_k(run, "relevant", "score", [1, 2], by="query").rows()
     [('ink', 0.5, 0.5), ('tea', 0.0, 0.5)]
     """
-    return metrics_of(frame, at_ranks("recall", k), truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, at_ranks("recall", k), truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -413,7 +413,7 @@ def f_beta(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute F-beta (F1) at a threshold or a cutoff; with neither, the best F-beta and its threshold.
 
@@ -444,8 +444,8 @@ def f_beta(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: without a cutoff `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`;
         with `k` `weight=` and `prevalence=`.
 
@@ -494,7 +494,7 @@ def f_beta(
         names = [f"{f}@{Threshold.of(value)}" for value in each("threshold", threshold)]
     elif k is not None:
         names = at_ranks(f, k)
-    return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -506,7 +506,7 @@ def roc_auc(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute ROC AUC, the area under the receiver operating characteristic curve.
 
@@ -532,8 +532,8 @@ def roc_auc(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
 
     Returns
     -------
@@ -564,7 +564,7 @@ def roc_auc(
     >>> fp.roc_auc(run, "relevant", "score", by="query").rows()  # 1 of 2 pairs; 0 of 2
     [('ink', 0.5), ('tea', 0.0)]
     """
-    return metrics_of(frame, "roc_auc", truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, "roc_auc", truth, score, options, by, positive, undefined)
 
 
 @public()
@@ -577,7 +577,7 @@ def ndcg(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     r"""Compute nDCG, the normalized discounted cumulative gain, for graded or binary relevance.
 
@@ -606,8 +606,8 @@ def ndcg(
         The positive label of `truth`.
     undefined : float, optional
         Value that replaces null where the metric is undefined.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
@@ -642,7 +642,7 @@ def ndcg(
     [('ink', 0.3800937667159343), ('tea', 0.52129602861432)]
     """
     names = ["ndcg"] if k is None else at_ranks("ndcg", k)
-    return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
+    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 
 def at_ranks(head: str, k: Any) -> list[str]:

@@ -14,7 +14,7 @@ from frame_pr.frames.arguments import check_whole, is_whole, public, scalar, sev
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import shown, warn
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import worst_reached
@@ -37,7 +37,7 @@ def tally(
     by: Columns | None = None,
     bins: int | Sequence[float] | None = None,
     positive: object = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 
@@ -64,8 +64,8 @@ def tally(
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"`, `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
 
@@ -110,7 +110,7 @@ def tally(
     >>> fp.roc_auc(counts, "relevant", "score", by="query", count="count").rows()
     [('ink', 0.25), ('tea', 0.25)]
     """
-    request = request_of(truth, score, by, positive, policies)
+    request = request_of(truth, score, by, positive, options)
     number_or_edges = _bins(bins)
     if backend := backend_of(frame):
         return backend.tally(request, number_or_edges)
@@ -185,11 +185,11 @@ def _count_equal_rows(
     # Rank by the first score, in groups of all other columns: blocks are then rows with equal
     # values.
     others = [column for column in columns if column != "0"]
-    policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
+    options: Options = {"unscored": "unretrieved", "ascending": ascending}
     if has_counts:
-        policies["count"] = "count"
+        options["count"] = "count"
     ranked, output = rows_of(
-        rows.with_columns(positive=False), request_of("positive", "0", others, None, policies)
+        rows.with_columns(positive=False), request_of("positive", "0", others, None, options)
     )
     blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
     blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks

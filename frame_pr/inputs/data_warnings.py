@@ -43,7 +43,7 @@ def warn_of_values(
                 _warn_of_ranks(sample, name, list(keys))
             elif (
                 data[column].min() != data[column].max() == 1
-                and not {"ties", "tie_break"} & request.policies.keys()
+                and not {"ties", "tie_break"} & request.options.keys()
             ):
                 _warn_of_classes(sample, name)
         if use.thresholds:
@@ -89,9 +89,8 @@ def _warn_of_ranks(sample: pl.DataFrame, name: str, keys: Sequence[str]) -> None
 
 
 def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> None:
-    low, high = (
-        float("nan") if bound is None else float(bound) for bound in (score.min(), score.max())
-    )  # type: ignore
+    bounds: Any = (score.min(), score.max())
+    low, high = (float("nan") if bound is None else float(bound) for bound in bounds)
     if not low < high or not all(map(isfinite, (low, high, *thresholds))):
         return
     # A negative threshold below all scores and one that is far larger are deliberate: they select
@@ -123,7 +122,7 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str
 
 def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
     """Return whether a frame has the column that `tally` adds, and the call has no `count=`."""
-    return COUNT in columns and request.policies.get("count") is None
+    return COUNT in columns and request.options.get("count") is None
 
 
 def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:

@@ -22,14 +22,14 @@ from frame_pr.frames.arguments import (
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
-from frame_pr.inputs.policies import TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
+from frame_pr.inputs.options import TIES, TOGETHER, Column, Columns, Options, TieRule, Ties
 
 TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
 # Positives that are not in the frame are rows that are not in the frame.
-TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
+TOTAL_OPTIONS: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
 """The options that are known totals, columns or frames, and the numbers of a group that each changes."""
-_PER_GROUP = (*TOTAL_POLICIES, "prevalence")
+_PER_GROUP = (*TOTAL_OPTIONS, "prevalence")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
     "unscored": ("raise", "unretrieved", "drop"),
@@ -61,7 +61,7 @@ class Request:
     """Whether the scores are systems, even if there is only one."""
     keys: Sequence[Column]
     positive: object
-    policies: Policies
+    options: Options
     predicted: bool
     """Whether the scores are predicted classes."""
     threshold: Column | None = None
@@ -119,9 +119,9 @@ class Request:
 
     def __post_init__(self) -> None:
         """Derive what the steps of a call read."""
-        options: dict[str, Any] = {**DEFAULTS, **self.policies}
+        options: dict[str, Any] = {**DEFAULTS, **self.options}
         ties, rule = options["ties"], TIES[options["ties"]]
-        totals = {name: options[name] for name in TOTAL_POLICIES if options.get(name) is not None}
+        totals = {name: options[name] for name in TOTAL_OPTIONS if options.get(name) is not None}
         share = options.get("prevalence")
         if isinstance(scalar(share), (Real, Decimal)):
             share = check_float("prevalence", share)
@@ -161,7 +161,7 @@ class Request:
             totals_read={
                 name: total
                 for name, total in totals.items()
-                if self.numbers_read & {*TOTAL_POLICIES[name]}
+                if self.numbers_read & {*TOTAL_OPTIONS[name]}
             },
             prevalence=share,
             single={"truth": self.truth, **others},
@@ -181,20 +181,20 @@ class Request:
         # that rank nothing.
         for name in request.totals:
             if name not in request.totals_read:
-                numbers = " or ".join(TOTAL_POLICIES[name])
+                numbers = " or ".join(TOTAL_OPTIONS[name])
                 reason = f"no result of the call depends on the number of {numbers} of a group"
                 warn(f"{name}: the option changes nothing, as {reason}; leave it out")
         return request
 
     def without_rows(self) -> Request:
         """Return the request for a frame without rows, in which no LazyFrame is left to be collected."""
-        policies: Any = {
+        options: Any = {
             name: pl.DataFrame(schema=value.collect_schema())
             if isinstance(value, pl.LazyFrame)
             else value
-            for name, value in self.policies.items()
+            for name, value in self.options.items()
         }
-        return replace(self, policies=policies)
+        return replace(self, options=options)
 
     def in_parts(self) -> Request:
         """Return the request of a part of the frame: warnings about values are for a whole frame."""
@@ -203,9 +203,9 @@ class Request:
     def with_totals(self, totals: Mapping[str, Any]) -> Request:
         """Return the request with these known totals, and no others."""
         others: Any = {
-            name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES
+            name: value for name, value in self.options.items() if name not in TOTAL_OPTIONS
         }
-        return replace(self, policies=others | totals)
+        return replace(self, options=others | totals)
 
 
 def request_of(
@@ -213,13 +213,13 @@ def request_of(
     score: Columns,
     by: Columns | None,
     positive: object,
-    policies: Policies,
+    options: Options,
     *,
     predicted: bool = False,
     threshold: Column | None = None,
 ) -> Request:
     """Validate the arguments of a call, as far as possible without the frame."""
-    check_policies(policies)
+    check_options(options)
     score = scalar(score)
     keys, scores = (
         [] if by is None else listed("by", by),
@@ -230,12 +230,12 @@ def request_of(
             "score names no column: give the name of the score column, or a list of names"
         )
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    options: Any = policies
+    by_name: Any = options
     streams = {
-        name: read_stream(options[name]) for name in _PER_GROUP if options.get(name) is not None
+        name: read_stream(by_name[name]) for name in _PER_GROUP if by_name.get(name) is not None
     }
     request = Request(
-        truth, scores, several, keys, positive, options | streams, predicted, threshold
+        truth, scores, several, keys, positive, by_name | streams, predicted, threshold
     )
     if isinstance(share := request.prevalence, float) and not 0 < share < 1:
         percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
@@ -258,15 +258,15 @@ def request_of(
     return request
 
 
-def check_policies(policies: Policies) -> None:
+def check_options(options: Options) -> None:
     """Validate the values of options, and whether they go together."""
-    for name, value in policies.items():
+    for name, value in options.items():
         if name in _CHOICES:
             check_choice(name, value, _CHOICES[name])
         elif name in _FLAGS:
             check_flag(name, value)
-    refuse_options("a ranking", policies, TOGETHER)
-    if "tie_break_descending" in policies and policies.get("tie_break") is None:
+    refuse_options("a ranking", options, TOGETHER)
+    if "tie_break_descending" in options and options.get("tie_break") is None:
         raise ValueError(
             "tie_break_descending says how tie_break= ranks rows of equal score, and there is none: ascending=True "
             "ranks lower scores first"

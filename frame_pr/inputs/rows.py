@@ -408,7 +408,7 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
         return PLACES - 1 - place if descending else place
     if "tie_break" in request.single:
         descending, column = (
-            request.policies.get("tie_break_descending", True),
+            request.options.get("tie_break_descending", True),
             data.get_column("tie_break"),
         )
         column = column.fill_nan(None) if column.dtype.is_float() else column

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import pluralize, shown
-from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.request import TOTAL_OPTIONS
 from frame_pr.inputs.values import keyed_value
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
@@ -139,7 +139,7 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     positives_in_rows = pl.col("positives")
     for total in totals:
         ((option, dtype),) = total.drop("group").collect_schema().items()
-        name = TOTAL_POLICIES[option][0]
+        name = TOTAL_OPTIONS[option][0]
         table = table.join(
             total.rename({option: "total"}), on="group", how="left", maintain_order="left"
         )

@@ -20,7 +20,7 @@ from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of, project_stre
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
-from frame_pr.inputs.request import TOTAL_POLICIES, Request, kind_of_totals
+from frame_pr.inputs.request import TOTAL_OPTIONS, Request, kind_of_totals
 
 Item = TypeVar("Item")
 
@@ -127,7 +127,7 @@ def _projected(frame: Any, request: Request) -> Any:
     return frame if names is None else project_stream(frame, names)
 
 
-_NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"}
+_NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_OPTIONS, "prevalence", "threshold"}
 _UNSCORED = "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 _UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
 _UNPREDICTED = "drop these rows, or fill them, before the call"

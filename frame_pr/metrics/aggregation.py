@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.policies import BOUNDING_TIES
+from frame_pr.inputs.options import BOUNDING_TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest

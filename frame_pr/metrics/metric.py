@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.inputs.policies import TIES, Ties
+from frame_pr.inputs.options import TIES, Ties
 from frame_pr.inputs.sort_keys import largest_by, smallest_by
 
 CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]

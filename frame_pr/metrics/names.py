@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from frame_pr.frames.messages import answers, nearest
-from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.options import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,

@@ -102,8 +102,8 @@ class Distributed(Backend[Any]):
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
         query = self.query_of(request, {}, None)
-        policies: Any = {**query.request.policies, "count": "count"}
-        merged = replace(query, request=replace(query.request, policies=policies))
+        options: Any = {**query.request.options, "count": "count"}
+        merged = replace(query, request=replace(query.request, options=options))
         # Edges are the same in all parts.
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         count = partial(tallied, request=query.request, bins=edges)
@@ -133,7 +133,7 @@ class Distributed(Backend[Any]):
         for name, total in request.frames.items():
             kind = kind_of_totals(name, total)
             frames[name] = kind.read(kind.columns).collect()
-        return PartQuery(replace(request, policies=request.policies | frames), named, undefined)
+        return PartQuery(replace(request, options=request.options | frames), named, undefined)
 
     def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
         """Return the names of columns as text. Each column that an argument names must exist once."""

@@ -74,16 +74,14 @@ class PartQuery:
 
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
         """Aggregate equal rows of the part first, and compute one row per group; None if that is impossible."""
-        policies: Any = self.request.policies
-        if any(policies.get(name) is not None for name in ("count", "tie_break", "prevalence")):
+        options: Any = self.request.options
+        if any(options.get(name) is not None for name in ("count", "tie_break", "prevalence")):
             return None
         count = "count" + max(self.columns(), key=len)  # Longer than any name.
         equal = part.group_by(map(by_name, self.columns())).agg(
             pl.len().cast(pl.Int64).alias(count)
         )
-        counting = replace(
-            self, request=replace(self.request, policies=policies | {"count": count})
-        )
+        counting = replace(self, request=replace(self.request, options=options | {"count": count}))
         counts = equal.collect(engine="streaming")
         try:
             return counting.of_groups(counts)
@@ -122,14 +120,14 @@ class PartQuery:
 def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
     """Return a request with these names of columns, by argument."""
     options: Any = {
-        argument: columns[0] for argument, columns in names.items() if argument in request.policies
+        argument: columns[0] for argument, columns in names.items() if argument in request.options
     }
     return replace(
         request,
         keys=names["by"],
         truth=names["truth"][0],
         scores=names["score"],
-        policies=request.policies | options,
+        options=request.options | options,
     )
 
 

@@ -59,7 +59,7 @@ def refuse_whole_group(call: PartQuery) -> None:
             "unjudged='trec_eval': a group is split into parts, which do not see all of its labels"
         )
     for name in ("gain", "prevalence"):
-        if call.request.policies.get(name) is not None:
+        if call.request.options.get(name) is not None:
             raise ValueError(
                 f"{name}= needs all rows of a group together, and one that is too large, or all there is without by=, "
                 "is split into ranges of its scores: evaluate a frame that fits in memory"

@@ -234,12 +234,12 @@ class ScoredRows(NamedTuple):
     score: Any
     by: Any
     positive: Any
-    policies: Mapping[str, Any]
+    row_options: Mapping[str, Any]
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments that all functions share."""
-        return {"by": self.by, "positive": self.positive, **self.policies}
+        return {"by": self.by, "positive": self.positive, **self.row_options}
 
     def numbers(
         self, names: Sequence[str], **options: Any
@@ -317,9 +317,9 @@ def _tally(result: Result) -> ScoredRows:
         )
         tables.append(last.select(*keys, threshold=pl.lit(None), truth=label, n=rest))
     frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
-    policies: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
-    policies["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
-    return ScoredRows(frame, "truth", "threshold", result.key_columns or None, None, policies)
+    row_options: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
+    row_options["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
+    return ScoredRows(frame, "truth", "threshold", result.key_columns or None, None, row_options)
 
 
 def _is_ascending(table: pl.DataFrame) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from frame_pr.frames.arguments import public
 from frame_pr.frames.kinds import Frame, read_stream
 from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies, policies_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
@@ -36,7 +36,7 @@ _NUMBERED = 4
 """The most curves of a panel with numbers in the panel."""
 
 
-class PlotArguments(StyleArguments, Policies, total=False):
+class PlotArguments(StyleArguments, Options, total=False):
     """More arguments of `plot`. At run time, every property of matplotlib's Line2D is one, too."""
 
     baseline: bool
@@ -118,7 +118,7 @@ def plot(
     ax : matplotlib Axes, optional
         The axes to draw in; with `facet`, one for each panel. Default: a new figure.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `ties="expected"`. All other keywords are properties of the lines, such as `color`,
         `linewidth`, `linestyle` and `alpha`.
 
@@ -161,7 +161,7 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, 3 positives)'
     """
-    policies = policies_in(options)
+    row_options = options_in(options)
     arguments = {
         "x": x,
         "y": y,
@@ -181,7 +181,7 @@ def plot(
         {name: value for name, value in options.items() if name not in _OPTIONS}
     )
     if truth is None and score is None:
-        if selection.average or by is not None or policies:
+        if selection.average or by is not None or row_options:
             raise TypeError(
                 "average=, by= and options need truth and score: without them, plot draws a frame of curve"
             )
@@ -191,7 +191,7 @@ def plot(
             "plot takes truth and score for scored rows, or neither for a frame that curve gave"
         )
     else:
-        rows = ScoredRows(read_stream(frame), truth, score, by, positive, policies)
+        rows = ScoredRows(read_stream(frame), truth, score, by, positive, row_options)
         data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
     facets = _facets(selection.facet, data.keys)
     label = "" if positive is None else draw.shorten(draw.value_text(positive), 20)
@@ -199,7 +199,7 @@ def plot(
     return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
 
 
-_OPTIONS = {*Policies.__annotations__, *StyleArguments.__annotations__, "baseline"}
+_OPTIONS = {*Options.__annotations__, *StyleArguments.__annotations__, "baseline"}
 _NAMES = [*inspect.signature(plot).parameters, *_OPTIONS]
 
 

@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import check_choice, check_float, check_whole, pu
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies, policies_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
@@ -25,7 +25,7 @@ _OUTLYING, _FAR = 0.005, 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
-class ScoresArguments(StyleArguments, Policies, total=False):
+class ScoresArguments(StyleArguments, Options, total=False):
     """More arguments of `plot_scores`."""
 
 
@@ -74,7 +74,7 @@ def plot_scores(
     ax : matplotlib Axes, optional
         The axes to draw in, or one for each panel. Default: a new figure.
     **options
-        Options for ties, weights and missing values: see `frame_pr.Policies`. Refused:
+        Options for ties, weights and missing values: see `frame_pr.Options`. Refused:
         `ties="expected"`.
 
     Returns
@@ -106,17 +106,17 @@ def plot_scores(
     negatives (2, 0% predicted positive)
     threshold 0.75
     """
-    policies = policies_in(options)
+    row_options = options_in(options)
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
     cutoff = None if threshold is None else check_float("threshold", threshold)
-    frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **policies)
+    frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **row_options)
     columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
     _warn_of_threshold(result.table["threshold"], cutoff)
     draw_histograms = partial(_draw_histograms, style=style, n_bins=n_bins, threshold=cutoff)
-    draw_histograms = partial(draw_histograms, ascending=bool(policies.get("ascending")))
+    draw_histograms = partial(draw_histograms, ascending=bool(row_options.get("ascending")))
     titles = (
         style.label(score) if isinstance(score, str) else "Score",
         "Share of the rows with this label",

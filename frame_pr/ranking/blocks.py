@@ -501,7 +501,7 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     by_gain = replace(
         rows,
         frame=gains,
-        request=replace(rows.request, policies={}),
+        request=replace(rows.request, options={}),
         key=SortKey(rows.gains.dtype, ascending=False, hits_first=False, drops=False),
         weights=Weights(None, fractional=False),
         gains=Weights(None, fractional=False),

@@ -11,7 +11,7 @@ from frame_pr.frames.arguments import check_flag, check_whole, public
 from frame_pr.frames.columns import has_keys
 from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds
@@ -44,7 +44,7 @@ def average_curve(
     interpolated: bool = False,
     confidence: float = 0.95,
     positive: object = None,
-    **policies: Unpack[Policies],
+    **options: Unpack[Options],
 ) -> Frame:
     """Average the precision-recall curves of all groups, by recall.
 
@@ -80,8 +80,8 @@ def average_curve(
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+    **options
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `ties="expected"`.
 
     Returns
@@ -131,7 +131,7 @@ def average_curve(
         raise ValueError(
             "average_curve needs groups, whose curves are averaged: name the grouping columns, by=..."
         )
-    request = request_of(truth, score, by, positive, policies)
+    request = request_of(truth, score, by, positive, options)
     rows, output = rows_of(frame, request.used_as(Use(ranks=True), ["positives"]), all_groups=True)
     blocks = curve_table(
         rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True

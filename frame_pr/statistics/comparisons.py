@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import check_choice, check_flag, public
 from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, on_frame
 from frame_pr.frames.messages import examples, shown, warn
-from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
+from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics import significance_tests
 from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
 from frame_pr.statistics.intervals import validate_confidence, validate_draws
@@ -167,7 +167,7 @@ def compare(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`. Which
         of them goes with which metric: the page of the docs on options.
 
     Returns

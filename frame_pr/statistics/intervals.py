@@ -11,7 +11,7 @@ from frame_pr.frames.arguments import check_choice, check_flag, check_float, che
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import keys_of_means
-from frame_pr.inputs.policies import Column, Columns, EvaluationOptions
+from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.samples import (
@@ -120,7 +120,7 @@ def intervals(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: where rows are sampled, `weight=`, `tie_break=`, `tie_break_descending=`,
         `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `total_rows=`
         and `prevalence=`; with `method="bootstrap"`, `tie_break=`, `tie_break_descending=`,

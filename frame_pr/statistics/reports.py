@@ -12,7 +12,7 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stack
 from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import evaluate
-from frame_pr.inputs.policies import REFUSED, Column, Columns, EvaluationOptions
+from frame_pr.inputs.options import REFUSED, Column, Columns, EvaluationOptions
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
@@ -73,7 +73,7 @@ def report(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
         `prevalence=`.
 

@@ -15,12 +15,12 @@ from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clas
 from frame_pr.frames.kinds import Frame, collected, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys
-from frame_pr.inputs.policies import (
+from frame_pr.inputs.options import (
     DRAWN_ROWS,
     SAMPLED_CLUSTERS,
     SAMPLED_ROWS,
     EvaluationOptions,
-    policies_in,
+    options_in,
 )
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
@@ -68,7 +68,7 @@ class Evaluation:
 
     def request(self, *, averages: bool = False) -> Request:
         """Return the request of rows."""
-        others = self.options.get("positive"), policies_in(self.options)
+        others = self.options.get("positive"), options_in(self.options)
         request = request_of(self.truth, self.score, self.by, *others)
         return request_for(self.named.values(), request, averages=averages)
 
@@ -609,11 +609,11 @@ def sampled_rows(
     named, request = what.named, replace(what.request(), cluster=what.cluster, each_row=each_row)
     if draws_again:
         metrics = [RowMetric(name) for name in named.values()]
-        refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
+        refuse_options("a bootstrap", request.options, DRAWN_ROWS)
     else:
         metrics = [of_rows(name) for name in named.values()]
         refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clustered or each_row else SAMPLED_ROWS
-        refuse_options("a standard error", request.policies, refusals)
+        refuse_options("a standard error", request.options, refusals)
         if "total_positives" in request.totals and {*named.values()} != {"average_precision"}:
             raise ValueError(
                 "total_positives=: where rows are sampled, only average_precision has a standard error with it; put "

@@ -218,7 +218,7 @@ def test_one_threshold_for_all_groups():
     assert_same(alone, RUN.pr.confusion("y", "s", threshold=0.5, rates="all"))
 
 
-def test_systems_and_policies():
+def test_systems_and_options():
     data = RUN.with_columns(
         t=1 - pl.col("s"), w=pl.lit(0.5), u=pl.when(pl.col("s") > 0.2).then("s")
     )

@@ -128,7 +128,7 @@ def test_with_curve_is_the_curve_joined_to_the_rows():
 @pytest.mark.parametrize("height", [120, 280_000])
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize(
-    "policies",
+    "options",
     [
         {"unscored": "drop", "unjudged": "drop"},
         {"unscored": "unretrieved", "unjudged": "negative"},
@@ -137,7 +137,7 @@ def test_with_curve_is_the_curve_joined_to_the_rows():
         {"unscored": "unretrieved", "unjudged": "drop", "count": "w"},
     ],
 )
-def test_rows_have_the_figures_of_their_own_score(policies, ascending, height):
+def test_rows_have_the_figures_of_their_own_score(options, ascending, height):
     # Rows without a score and rows that do not count have none.
     i = pl.int_range(height)
     data = pl.select(
@@ -147,7 +147,7 @@ def test_rows_have_the_figures_of_their_own_score(policies, ascending, height):
         w=i % 4,
         f=(i % 5) / 4,
     )
-    given = {"by": "q", "ascending": ascending, **policies}
+    given = {"by": "q", "ascending": ascending, **options}
     result = data.pr.with_curve("relevant", "score", **given, rates="all")
     curve = (
         data.pr.curve("relevant", "score", **given, rates="all")
@@ -155,9 +155,9 @@ def test_rows_have_the_figures_of_their_own_score(policies, ascending, height):
         .drop("threshold")
     )
     expected = data.join(curve, on=["q", "score"], how="left", maintain_order="left")
-    gone = pl.lit(False) if policies["unjudged"] == "negative" else pl.col("relevant").is_null()
+    gone = pl.lit(False) if options["unjudged"] == "negative" else pl.col("relevant").is_null()
     for mass in ("weight", "count"):
-        gone |= pl.col(policies[mass]) == 0 if mass in policies else pl.lit(False)
+        gone |= pl.col(options[mass]) == 0 if mass in options else pl.lit(False)
     expected = expected.with_columns(pl.when(~gone).then(pl.col(ALL[1:])))
     assert_same(result, expected, dtypes=False)
     assert 0 < expected["k"].null_count() < height / 2

@@ -1,4 +1,4 @@
-"""Missing values against plain counting, and policies that every function takes or refuses."""
+"""Missing values against plain counting, and options that every function takes or refuses."""
 
 import math
 
@@ -154,7 +154,7 @@ def test_unretrieved_rows_are_not_tied_and_reach_nothing():
 def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(given):
     # One hit and two positives that were not found: the first 3 are the hit and two misses, so
     # there are 5 rows. tp 1, fp 2, fn 2, tn 0: mcc (1 * 0 - 2 * 2) / sqrt(3 * 3 * 2 * 2).
-    data, policies = {
+    data, options = {
         "unretrieved": ({"y": [1, 1, 1], "s": [1, None, None]}, {"unscored": "unretrieved"}),
         "known": ({"y": [1], "s": [1], "P": [3]}, {"total_positives": "P"}),
     }[given]
@@ -174,7 +174,7 @@ def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(given):
         "rows": 3,
         "prevalence@3": 1,
     }
-    result = pl.DataFrame(data).pr.evaluate(list(expected), "y", "s", **policies)
+    result = pl.DataFrame(data).pr.evaluate(list(expected), "y", "s", **options)
     assert result.row(0, named=True) == expected
 
 
@@ -195,7 +195,7 @@ EVERY = {
 
 
 @pytest.mark.parametrize("function", EVERY)
-def test_every_function_takes_the_policies(function):
+def test_every_function_takes_the_options(function):
     data = GOOD.with_columns(s=pl.Series([1.0, None]))
     assert getattr(data.pr, function)("y", "s", *EVERY[function], unscored="unretrieved").height > 0
     with pytest.raises(ValueError, match="unscored must be"):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import frame_pr as fp
-from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.options import TIES
 
 # Three rows of one score: positive, negative, negative.
 TIED = pl.DataFrame({"y": [1, 0, 0], "s": [1, 1, 1]})

@@ -288,12 +288,12 @@ OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl", "bird"], "n": [2, 1, 3, 0
 
 
 @pytest.mark.parametrize(
-    "policies",
+    "options",
     [{}, {"ties": "expected"}, {"weight": "w"}, {"unscored": "unretrieved"}, {"gain": None}],
 )
-def test_the_groups_of_a_frame_count(policies):
+def test_the_groups_of_a_frame_count(options):
     data = DETECTIONS.with_columns(w=pl.lit(1.0))
-    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS} | policies
+    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS} | options
     found = data.pr.average_precision(**call).fill_nan(None)
     # cat: 1 of 2 objects at rank 1. No owl of 3 was detected, and there is no bird.
     assert found.rows() == [("bird", None), ("cat", 0.5), ("dog", 1.0), ("owl", 0.0)]
@@ -304,7 +304,7 @@ def test_the_groups_of_a_frame_count(policies):
     rows = pl.concat(
         [data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed"
     )
-    call = {"truth": "hit", "score": "s", "by": "class", **policies, "unscored": "unretrieved"}
+    call = {"truth": "hit", "score": "s", "by": "class", **options, "unscored": "unretrieved"}
     assert rows.pr.evaluate("average_precision", **call, mean_over="class").row(0) == mean
 
 

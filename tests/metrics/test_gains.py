@@ -177,10 +177,10 @@ def test_gains_in_parts():
         parts.evaluate(names, "relevant", "score", gain="gain")
 
 
-@pytest.mark.parametrize("policies", [{"unscored": "unretrieved"}, {"unscored": "drop"}])
-def test_a_cut_beyond_rows_that_are_not_ranked(policies):
+@pytest.mark.parametrize("options", [{"unscored": "unretrieved"}, {"unscored": "drop"}])
+def test_a_cut_beyond_rows_that_are_not_ranked(options):
     data = pl.DataFrame({"q": [1, 1, 2], "y": [1, 0, 1], "s": [0.5, None, None], "g": [3, 0, 2]})
-    call = {"truth": "y", "score": "s", "by": "q", "gain": "g", **policies}
+    call = {"truth": "y", "score": "s", "by": "q", "gain": "g", **options}
     found = data.pr.evaluate(["dcg@2", "dcg@10", "dcg@50%", "dcg"], **call)
     assert found.drop("q").rows() == [(3.0,) * 4, (0.0,) * 4]
 

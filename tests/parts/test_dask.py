@@ -63,7 +63,7 @@ def test_every_kind_of_pandas_columns(backend):
 
 def test_missing_scores_and_truths_are_missing():
     # Dask's own reading of object columns and NaN: a missing value of any kind is one for the
-    # policies.
+    # options.
     for missing in (np.nan, None, pd.NA):
         data = pd.DataFrame(
             {"query": [1, 1, 1, 2], "relevant": [1, 0, 1, 1], "score": [3, 2, missing, 1]}

@@ -89,7 +89,7 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
 
 @pytest.mark.parametrize("by", ["group", None], ids=str)
 @pytest.mark.parametrize(
-    "policies",
+    "options",
     [
         {"ties": "expected"},
         {"ties": "optimistic"},
@@ -103,13 +103,13 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
     ],
     ids=str,
 )
-def test_options(policies, by):
+def test_options(options, by):
     data, metrics = (
         scored(),
         ["average_precision", "interpolated_average_precision", "f1@7", "tn@20", "tied_rows"],
     )
     metrics = [
-        *metrics[: 2 if "weight" in policies else 5],
+        *metrics[: 2 if "weight" in options else 5],
         "max_f1",
         "k@recall=0.5",
         "recall@threshold=0.5",
@@ -117,14 +117,14 @@ def test_options(policies, by):
     metrics = [
         name
         for name in metrics
-        if policies.get("ties") != "expected" or ("@" in name and "k@" not in name)
+        if options.get("ties") != "expected" or ("@" in name and "k@" not in name)
     ]
-    if by is not None and "total_rows" in policies:
-        policies = {
-            **policies,
+    if by is not None and "total_rows" in options:
+        options = {
+            **options,
             "total_rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4}),
         }
-    given = {"truth": "y", "score": "s", "by": by} | policies
+    given = {"truth": "y", "score": "s", "by": by} | options
     assert_same(parted(data, 4).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
 
 
@@ -368,23 +368,23 @@ def test_wrong_expressions_as_columns(given, sentence):
 
 @pytest.mark.parametrize("by", ["group", None])
 @pytest.mark.parametrize(
-    "policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str
+    "options", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str
 )
-def test_counted_rows_in_ranges(policies, by):
+def test_counted_rows_in_ranges(options, by):
     data = scored().with_columns(n=pl.col("place") % 3)
     names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "tied_rows"]
-    if "weight" not in policies:
+    if "weight" not in options:
         names += ["precision@10", "average_precision@10", "bpref"]
-    if policies.get("ties") != "expected":
+    if options.get("ties") != "expected":
         names += ["interpolated_average_precision", "k@recall=0.8"]
-    given = {"by": by, "count": "n", **policies}
+    given = {"by": by, "count": "n", **options}
     found = parted(data, 5).evaluate(names, "y", "s", **given)
     assert_same(found, fp.evaluate(data, names, "y", "s", **given))
-    if "weight" not in policies:
+    if "weight" not in options:
         repeated = (
             data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
         )
-        assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **policies))
+        assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **options))
 
 
 STREAMS = {

@@ -38,9 +38,9 @@ def parts() -> dict[int, pl.DataFrame]:
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
 
-def figures(names, *, weighted: bool, **policies) -> dict[int, dict[str, float | None]]:
+def figures(names, *, weighted: bool, **options) -> dict[int, dict[str, float | None]]:
     given = {"weight": "weight"} if weighted else {}
-    found = segments().pr.evaluate(names, "truth", "score", by="q", **given, **policies)
+    found = segments().pr.evaluate(names, "truth", "score", by="q", **given, **options)
     return {row["q"]: row for row in found.iter_rows(named=True)}
 
 

@@ -47,7 +47,7 @@ def shared(tool: str) -> dict:
 def of_table(tool: str):
     table = rows(tool)
     return pytest.mark.parametrize(
-        ("theirs", "name", "policies", "phrase"), table, ids=[row[0] for row in table]
+        ("theirs", "name", "options", "phrase"), table, ids=[row[0] for row in table]
     )
 
 
@@ -78,8 +78,8 @@ def assert_row(compared, phrase: str, tolerance: float = 1e-12) -> None:
 @pytest.mark.parametrize("tool", NOT_RUN)
 def test_our_names_of_tools_that_are_not_run(tool):
     data = pl.DataFrame({"y": [1, 0, 1], "s": [0.9, 0.6, 0.2], "rating": [3, 0, 1]})
-    for _, name, policies, _ in rows(tool):
-        assert data.pr.evaluate(name, "y", "s", **shared(tool), **policies).columns == [name]
+    for _, name, options, _ in rows(tool):
+        assert data.pr.evaluate(name, "y", "s", **shared(tool), **options).columns == [name]
 
 
 # scikit-learn and torchmetrics: one group at a time
@@ -109,14 +109,14 @@ def segments(*, plain: bool) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def of_segments(theirs, name, policies, *, plain):
+def of_segments(theirs, name, options, *, plain):
     data = segments(plain=plain)
-    ours = dict(data.pr.evaluate(name, "y", "s", by="q", **policies).rows())
+    ours = dict(data.pr.evaluate(name, "y", "s", by="q", **options).rows())
     return ours, {q: theirs(part) for (q,), part in data.partition_by("q", as_dict=True).items()}
 
 
 @of_table("scikit-learn")
-def test_scikit_learn(theirs, name, policies, phrase):
+def test_scikit_learn(theirs, name, options, phrase):
     from sklearn import metrics
 
     def value(part):
@@ -128,11 +128,11 @@ def test_scikit_learn(theirs, name, policies, phrase):
             except ValueError:
                 return None
 
-    assert_row(partial(of_segments, value, name, policies), phrase)
+    assert_row(partial(of_segments, value, name, options), phrase)
 
 
 @of_table("torchmetrics")
-def test_torchmetrics(theirs, name, policies, phrase):
+def test_torchmetrics(theirs, name, options, phrase):
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -145,7 +145,7 @@ def test_torchmetrics(theirs, name, policies, phrase):
             warnings.simplefilter("ignore")
             return eval(theirs, vars(classification) | vars(retrieval) | known).item()
 
-    assert_row(partial(of_segments, value, name, shared("torchmetrics") | policies), phrase, 1e-6)
+    assert_row(partial(of_segments, value, name, shared("torchmetrics") | options), phrase, 1e-6)
 
 
 # The tools of search: runs and judgments
@@ -169,25 +169,25 @@ def searches(*, plain: bool, ties: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
     return run, judgments.join(run, on="query", how="semi")
 
 
-def of_searches(theirs, name, policies, *, plain, ties=True):
+def of_searches(theirs, name, options, *, plain, ties=True):
     run, judgments = searches(plain=plain, ties=ties)
     both = joined(run, judgments)
-    return dict(both.pr.evaluate(name, RELEVANT, "score", by="query", **policies).rows()), theirs(
+    return dict(both.pr.evaluate(name, RELEVANT, "score", by="query", **options).rows()), theirs(
         run, judgments
     )
 
 
 @of_table("trec_eval")
-def test_trec_eval(theirs, name, policies, phrase):
+def test_trec_eval(theirs, name, options, phrase):
     def values(run, judgments):
         found = trec_eval(run, judgments, {theirs})
         return {query: next(iter(one.values())) for query, one in found.items()}
 
-    assert_row(partial(of_searches, values, name, shared("trec_eval") | policies), phrase)
+    assert_row(partial(of_searches, values, name, shared("trec_eval") | options), phrase)
 
 
 @of_table("ir_measures")
-def test_ir_measures(theirs, name, policies, phrase):
+def test_ir_measures(theirs, name, options, phrase):
     measures = pytest.importorskip("ir_measures")
 
     def values(run, judgments):
@@ -196,12 +196,12 @@ def test_ir_measures(theirs, name, policies, phrase):
         measure = eval(theirs, vars(measures).copy())
         return {one.query_id: one.value for one in measures.iter_calc([measure], qrels, docs)}
 
-    assert_row(partial(of_searches, values, name, shared("trec_eval") | policies), phrase)
+    assert_row(partial(of_searches, values, name, shared("trec_eval") | options), phrase)
 
 
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
 @of_table("ranx")
-def test_ranx(theirs, name, policies, phrase):
+def test_ranx(theirs, name, options, phrase):
     ranx = pytest.importorskip("ranx")
 
     def values(run, judgments):
@@ -209,7 +209,7 @@ def test_ranx(theirs, name, policies, phrase):
         ranx.evaluate(ranx.Qrels(as_dicts(judgments, "relevance")), found, theirs)
         return {query: float(value) for query, value in found.scores[theirs].items()}
 
-    assert_row(partial(of_searches, values, name, shared("ranx") | policies, ties=False), phrase)
+    assert_row(partial(of_searches, values, name, shared("ranx") | options, ties=False), phrase)
 
 
 # RankingMetrics makes the context that Spark has deprecated itself.
@@ -219,7 +219,7 @@ OLD_CONTEXT = pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarni
 @OLD_CONTEXT
 @pytest.mark.xdist_group("spark")
 @of_table("Spark")
-def test_spark(spark, theirs, name, policies, phrase):
+def test_spark(spark, theirs, name, options, phrase):
     from pyspark.mllib.evaluation import RankingMetrics
 
     run, judgments = searches(plain=False, ties=False)
@@ -242,7 +242,7 @@ def test_spark(spark, theirs, name, policies, phrase):
     assert not phrase
     assert min(len(documents) for _, documents in lists) == 0
     both = joined(run, judgments).filter(pl.col("query").is_in(queries))
-    given = {"by": "query", "mean_over": "query", **shared("Spark"), **policies}
+    given = {"by": "query", "mean_over": "query", **shared("Spark"), **options}
     ours = both.pr.evaluate(name, RELEVANT, "score", **given)[f"mean_{name}"].item()
     assert ours == pytest.approx(eval(theirs, {"metrics": metrics}), abs=1e-12)
 

@@ -52,10 +52,10 @@ def test_padilla(unfound):
         lost = pl.DataFrame(
             {"confidence": [None] * 8, "hit": True, "objects": 15}, schema=DETECTIONS.schema
         )
-        frame, policies = pl.concat([DETECTIONS, lost]), {"unscored": "unretrieved"}
+        frame, options = pl.concat([DETECTIONS, lost]), {"unscored": "unretrieved"}
     else:
-        frame, policies = DETECTIONS, {"total_positives": "objects"}
-    in_order = frame.pr.evaluate(INTERPOLATED, "hit", "confidence", ties="order", **policies).row(0)
+        frame, options = DETECTIONS, {"total_positives": "objects"}
+    in_order = frame.pr.evaluate(INTERPOLATED, "hit", "confidence", ties="order", **options).row(0)
     assert in_order == (
         near(Fraction(1, 15) * (1 + Fraction(2, 3) + 4 * Fraction(3, 7) + Fraction(7, 23))),
         near((1 + Fraction(2, 3) + 3 * Fraction(3, 7)) / 11),
@@ -63,14 +63,14 @@ def test_padilla(unfound):
     # As printed there, his terms rounded: 24.56 and 26.84 percent.
     assert in_order == (pytest.approx(0.2456, abs=2e-4), pytest.approx(0.2684, abs=2e-4))
     # The first two are one threshold, of precision 1/2: the envelope begins with 2/3.
-    by_threshold = frame.pr.evaluate(INTERPOLATED, "hit", "confidence", **policies).row(0)
+    by_threshold = frame.pr.evaluate(INTERPOLATED, "hit", "confidence", **options).row(0)
     assert by_threshold == (
         near(Fraction(1, 15) * (2 * Fraction(2, 3) + 4 * Fraction(3, 7) + Fraction(7, 23))),
         near((2 * Fraction(2, 3) + 3 * Fraction(3, 7)) / 11),
     )
     # The tied hit is first or second: (1 + 1/2) / 2 of it; the precisions of the others.
     others = sum(Fraction(i, rank) for i, rank in enumerate(sorted(HITS)[1:], 2))
-    expected = frame.pr.average_precision("hit", "confidence", ties="expected", **policies).item()
+    expected = frame.pr.average_precision("hit", "confidence", ties="expected", **options).item()
     assert expected == near((Fraction(3, 4) + others) / 15)
 
 

@@ -13,8 +13,8 @@ TREC = {"tie_break": "document", "undefined": 0.0, **SEARCH}
 GAIN = pl.col("relevance").clip(lower_bound=0)
 
 
-def figures(both: pl.DataFrame, names, **policies) -> pl.DataFrame:
-    return both.pr.evaluate(list(names), RELEVANT, "score", by="query", **policies)
+def figures(both: pl.DataFrame, names, **options) -> pl.DataFrame:
+    return both.pr.evaluate(list(names), RELEVANT, "score", by="query", **options)
 
 
 # trec_eval
@@ -65,12 +65,12 @@ def test_bpref_of_trec_eval(ties):
     theirs = trec_eval(run, judgments, {"bpref"})
     # In one call with metrics that count what was not judged as negatives, and where it is left
     # out.
-    for policies in (TREC, TREC | {"unjudged": "drop"}):
-        ours = figures(joined(run, judged), ["bpref", "judged@10"], **policies)
+    for options in (TREC, TREC | {"unjudged": "drop"}):
+        ours = figures(joined(run, judged), ["bpref", "judged@10"], **options)
         assert_equal(
             ours, {q: theirs[q] for q in theirs if q in judged["query"]}, {"bpref": "bpref"}
         )
-        kept = figures(joined(run, judgments), ["bpref"], **policies)
+        kept = figures(joined(run, judgments), ["bpref"], **options)
         with pytest.raises(AssertionError):
             assert_equal(kept, theirs, {"bpref": "bpref"})
 
@@ -173,11 +173,11 @@ def test_ir_measures(ties):
     both, judged = joined(run, judgments), judgments.filter(pl.col("relevance") >= 0)
     answered = set(run["query"]) & set(judgments["query"])
 
-    def compared(names, policies, data=both, of=judgments, **more):
+    def compared(names, options, data=both, of=judgments, **more):
         theirs = ir_measures_of(run, of, list(names.values()))
         theirs = {query: values for query, values in theirs.items() if query in answered}
         return (
-            figures(data, names, **policies, **more),
+            figures(data, names, **options, **more),
             theirs,
             {ours: str(one) for ours, one in names.items()},
         )
@@ -233,10 +233,10 @@ def test_ranx():
             ranx.Qrels(as_dicts(grades, "relevance")), ranx.Run(as_dicts(run, "score")), asked
         )
 
-    def assert_means(names, grades=judgments, **policies):
+    def assert_means(names, grades=judgments, **options):
         theirs = means(list(names.values()), grades)
         given = {"by": "query", "mean_over": "query", "undefined": 0.0}
-        ours = both.pr.evaluate(list(names), RELEVANT, "score", **given, **SEARCH, **policies)
+        ours = both.pr.evaluate(list(names), RELEVANT, "score", **given, **SEARCH, **options)
         for our_name, their_name in names.items():
             assert ours[f"mean_{our_name}"].item() == near(float(theirs[their_name])), our_name
 

@@ -33,7 +33,7 @@ JOINED = pl.DataFrame(
         "judge": ["n", "m", None, "n", None, "m", "n"],
     }
 )
-POLICIES = {"unscored": "unretrieved", "unjudged": "negative"}
+OPTIONS = {"unscored": "unretrieved", "unjudged": "negative"}
 
 
 def collected(frame):
@@ -58,15 +58,13 @@ def test_the_figures_of_information_retrieval():
         ("only judged", 0.0, 0.0, 1, 1),
         ("only run", None, None, 0, 1),
     ]
-    found = relevant.pr.evaluate(names, "relevance", "score", by="query", **POLICIES)
+    found = relevant.pr.evaluate(names, "relevance", "score", by="query", **OPTIONS)
     assert_same(found, pl.DataFrame(expected, schema=["query", *names], orient="row"), dtypes=False)
     if isinstance(joined, pd.DataFrame):
         joined["relevant"] = joined["relevance"] >= 1
-        graded = joined.pr.evaluate(names, "relevant", "score", by="query", **POLICIES)
+        graded = joined.pr.evaluate(names, "relevant", "score", by="query", **OPTIONS)
     else:
-        graded = joined.pr.evaluate(
-            names, pl.col("relevance") >= 1, "score", by="query", **POLICIES
-        )
+        graded = joined.pr.evaluate(names, pl.col("relevance") >= 1, "score", by="query", **OPTIONS)
     assert_same(graded, found)
 
 

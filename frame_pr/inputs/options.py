@@ -66,7 +66,7 @@ Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column]
 
 
-class Policies(TypedDict, total=False):
+class Options(TypedDict, total=False):
     """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
 
     Each function accepts the options that have a meaning for it, and names those that it refuses.
@@ -140,18 +140,18 @@ class Policies(TypedDict, total=False):
     prevalence: float | Column | Any
 
 
-class EvaluationOptions(Policies, total=False):
-    """The options of `Policies`, the positive label, and the value that replaces null where a metric is undefined."""
+class EvaluationOptions(Options, total=False):
+    """The options of `Options`, the positive label, and the value that replaces null where a metric is undefined."""
 
     positive: object
     undefined: float | None
 
 
-def policies_in(options: Mapping[str, Any]) -> Policies:
-    """Return the options of `Policies` among those of a function."""
+def options_in(options: Mapping[str, Any]) -> Options:
+    """Return the options of `Options` among those of a function."""
     return cast(
-        Policies,
-        {name: value for name, value in options.items() if name in Policies.__annotations__},
+        Options,
+        {name: value for name, value in options.items() if name in Options.__annotations__},
     )
 
 

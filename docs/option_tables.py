@@ -1,4 +1,4 @@
-"""Write docs/options.md, which option goes with what, from the tables of refusals: `python docs/policies.py`."""
+"""Write docs/options.md, which option goes with what, from the tables of refusals: `python docs/option_tables.py`."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import frame_pr
 from frame_pr.frames.arguments import Refusal, parameters_of, refuse_options
-from frame_pr.inputs.policies import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TOGETHER
+from frame_pr.inputs.options import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TOGETHER
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
@@ -19,7 +19,7 @@ from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, metric
 TARGET = Path(__file__).with_name("options.md")
 HEAD = """# Options supported by each metric and function
 
-Which function and which metric accepts which option. `Policies`, in the [API reference](reference.md#classes),
+Which function and which metric accepts which option. `Options`, in the [API reference](reference.md#classes),
 describes the options. A dash means that the function or the metric raises an error, with the reason.
 
 """
@@ -38,7 +38,7 @@ ELSEWHERE = """
 - Frames [in parts](lazy-frames-and-files.md), Spark frames and Dask frames do not accept `ties="order"`.
 - Expressions, `pl.col("score").pr`, accept only `ascending=`.
 
-`docs/policies.py` writes this page from the tables of options in the code.
+`docs/option_tables.py` writes this page from the tables of options in the code.
 """
 
 # Each option with a value that is not its default, by how the page calls it.
@@ -183,8 +183,8 @@ def page() -> str:
 
 
 def taking() -> list[str]:
-    """The functions that take policies, but for those that take what their metrics take."""
-    without_trial = set(frame_pr.Policies.__annotations__) - set().union(*TRIALS.values())
+    """The functions that take options, but for those that take what their metrics take."""
+    without_trial = set(frame_pr.Options.__annotations__) - set().union(*TRIALS.values())
     if without_trial:
         raise ValueError(f"add a value to TRIALS for {', '.join(without_trial)}")
     functions = {
@@ -201,7 +201,7 @@ def sentence(name: str) -> str:
     """What the docstring of a function says of what it refuses."""
     if name in BY_METRIC:
         return "Which of them goes with which metric: the page of the docs on options."
-    # What a gain is for, `Policies` says.
+    # What a gain is for, `Options` says.
     ways = {
         way: [trial for trial in TRIALS if trial in refused and trial != "gain="]
         for way, refused in _ways(name)
