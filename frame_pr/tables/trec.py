@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import errno
 import glob
-import gzip
 import os
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
 from frame_pr.frames.arguments import path_of, public, several
-from frame_pr.frames.messages import pluralize
+from frame_pr.frames.messages import examples, pluralize
 
 Path: TypeAlias = str | bytes | PathLike[Any]
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 _QRELS = ("query", "iteration", "document", "relevance")
 _SHORT = ("query", "document", "relevance")
 """The fields of judgments without an iteration."""
-_NUMBERS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
 _HEADERS = {
     "query": "query-id query_id query qid topic topic_id",
     "iteration": "iteration iter q0",
@@ -31,16 +30,48 @@ _HEADERS = {
 }
 """Names of the fields of judgments in the header of a file."""
 _BLANKS = " \t\r\v\f"
+_COMMENT = "#"
 _SHOWN_LETTERS = 80  # Characters shown in an error.
+_LARGEST = 2.0**53
+"""Whole numbers below this one are exact as floats."""
+
+
+class _Number(NamedTuple):
+    """A field that holds a number."""
+
+    description: str
+    is_valid: Callable[[pl.Expr], pl.Expr]
+
+
+def _is_whole(number: pl.Expr) -> pl.Expr:
+    return (number == number.floor()) & (number.abs() < _LARGEST)
+
+
+_NUMBERS = {
+    "rank": _Number("a whole number", _is_whole),
+    "score": _Number("a number", pl.Expr.is_finite),
+    "relevance": _Number("a number below 2**53", lambda number: number.abs() < _LARGEST),
+}
+"""The fields that hold numbers. A whole number may be written as 1.0."""
+
+
+_DECOMPRESSORS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "lzma",
+    b"\x28\xb5\x2f\xfd": "compression.zstd",
+}
+"""The modules that decompress a file, by its first bytes. Python has zstd since 3.14."""
 
 
 @public()
 def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFrame:
     r"""Read ranked runs from TREC files: on each line `query Q0 document rank score tag`.
 
-    Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a
-    pipe, and compressed by gzip, whatever its name. The rank is read but not used: trec_eval and
-    all functions of frame_pr rank by the score.
+    Fields are separated by any run of blanks or tabs. Empty lines and comments, which begin with
+    `#`, are skipped. Words after the tag are ignored, as trec_eval ignores them. A file may be a
+    pipe, and compressed by gzip, bzip2 or xz, whatever its name. The rank is read but not used:
+    trec_eval and all functions of frame_pr rank by the score.
 
     Parameters
     ----------
@@ -57,9 +88,9 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a field that is no finite number where one belongs; or a
-        query has a document twice, with the same tag; says which line, and why. The file is not
-        UTF-8, or compressed and damaged.
+        A line has fewer fields, or a field that is no finite number where one belongs; or a query
+        has a document twice, with the same tag; says which line, and why. The file is not UTF-8, or
+        compressed and damaged.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
 
@@ -78,13 +109,13 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     ...     fp.read_trec_run(file).rows()
     [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
-    named = path.items() if isinstance(path, Mapping) and path else [(None, path)]
-    files = [(tag, name) for tag, item in named for name in _files(item, patterns=tag is None)]
-    tags = [pl.col("tag") if tag is None else pl.lit(str(tag)) for tag, _ in files]
-    runs = [
-        _fields(_lines(name), _RUN).with_columns(tag=tag)
-        for (_, name), tag in zip(files, tags, strict=True)
-    ]
+    runs = []
+    if isinstance(path, Mapping) and path:
+        for system, item in path.items():
+            (name,) = _files(item, patterns=False)
+            runs.append(_run(name).with_columns(tag=pl.lit(str(system))))
+    else:
+        runs = list(map(_run, _files(path)))
     lines = _typed(pl.concat(runs))
     _refuse_repeats(
         lines, ["query", "document", "tag"], "give a dict of files by the name of their system"
@@ -101,8 +132,12 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     gives the order of the fields, of which others may follow. If it has tabs, fields are separated
     by tabs alone, and may have blanks in them.
 
-    Fields are separated by any run of blanks or tabs. Empty lines are skipped, and of equal lines
-    all but the first. A file may be a pipe, and compressed by gzip, whatever its name.
+    Fields are separated by any run of blanks or tabs. Empty lines and comments, which begin with
+    `#`, are skipped, and of equal lines all but the first. A file may be a pipe, and compressed by
+    gzip, bzip2 or xz, whatever its name.
+
+    A relevance may be a decimal, such as the mean of several judges. `gain="relevance"` uses it in
+    ndcg, and `truth=pl.col("relevance") >= 0.5` makes labels of it.
 
     Parameters
     ----------
@@ -114,14 +149,15 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     -------
     polars DataFrame
         `query` (String), `iteration` (String, "0" where the file has none), `document` (String) and
-        `relevance` (Int64), in the order of the lines.
+        `relevance`, in the order of the lines. `relevance` is Int64 if all its values are whole
+        numbers, else Float64.
 
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a relevance that is no whole number; or a query has a
-        document twice, with the same iteration and another relevance; says which line, and why. The
-        file is not UTF-8, or compressed and damaged.
+        A line has more or fewer fields, or a relevance that is no number; a header names a field
+        twice; or a query has a document twice, with the same iteration and another relevance; says
+        which line, and why. The file is not UTF-8, or compressed and damaged.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
 
@@ -149,12 +185,12 @@ def _files(path: Any, *, patterns: bool = True) -> list[str]:
     """Return the named files, and those whose names match a pattern."""
     if hasattr(path, "read"):
         raise TypeError("path takes the name of a file; got an open file: give its name")
+    items = [path]
+    if not isinstance(path, bytes):
+        items = several("path", path, "a file, a pattern, or a list of both")
+
     files = []
-    for item in (
-        [path]
-        if isinstance(path, bytes)
-        else several("path", path, "a file, a pattern, or a list of both")
-    ):
+    for item in items:
         name = os.path.expanduser(path_of("path", item))
         # The name of a file may look like a pattern.
         is_pattern = patterns and glob.has_magic(name) and not os.path.exists(name)
@@ -166,68 +202,110 @@ def _files(path: Any, *, patterns: bool = True) -> list[str]:
 
 
 def _lines(name: str) -> pl.DataFrame:
-    """Return the lines of a file that are not blank, stripped, with the name of the file and their numbers."""
+    """Return the lines of a file, stripped, without blank ones and comments, with their numbers."""
     # Open the file here: polars reads a pipe as empty, and all files of a directory.
     with open(name, "rb") as file:
-        content = file.read()
+        content = _decompressed(name, file.read())
     try:
-        content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
         content.decode()
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{name}, line {number}: this is not UTF-8, convert the file, such as by iconv"
-        ) from None
+        advice = "this is not UTF-8, convert the file, such as by iconv, or decompress it"
+        if error.reason == "unexpected end of data":
+            advice = "the file ends inside a letter, so it may be cut off"
+        raise ValueError(f"{name}, line {number}: {advice}") from None
+
     # Start with an empty line, because polars takes some letters at the beginning for those of a
     # compressed file.
-    lines = pl.read_lines(b"\n" + content, row_index_name="number").with_columns(file=pl.lit(name))
-    return lines.with_columns(pl.col("line").str.strip_chars(_BLANKS + "\ufeff")).filter(
-        pl.col("line") != ""
-    )
+    lines = pl.read_lines(b"\n" + content, row_index_name="number")
+    line = pl.col("line").str.strip_chars(_BLANKS + "\ufeff")
+    lines = lines.with_columns(line, file=pl.lit(name))
+    is_empty = pl.col("line") == ""
+    is_comment = pl.col("line").str.starts_with(_COMMENT)
+    return lines.filter(~is_empty & ~is_comment)
+
+
+def _decompressed(name: str, content: bytes) -> bytes:
+    """Decompress the content of a file, if its first bytes say that it is compressed."""
+    for first_bytes, library in _DECOMPRESSORS.items():
+        if not content.startswith(first_bytes):
+            continue
+        try:
+            module = import_module(library)
+        except ImportError:
+            text = (
+                f"{name} is compressed by {library}, which this Python lacks: decompress it first"
+            )
+            raise ValueError(text) from None
+        own_errors = (getattr(module, f"{each}Error", zlib.error) for each in ("LZMA", "Zstd"))
+        try:
+            return cast(bytes, module.decompress(content))
+        except (OSError, EOFError, ValueError, zlib.error, *own_errors) as error:
+            raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None
+    return content
+
+
+def _run(name: str) -> pl.DataFrame:
+    """Return the fields of a run as texts. More words may follow the tag."""
+    return _fields(_lines(name), _RUN, more=True)
 
 
 def _judgments(name: str) -> pl.DataFrame:
     """Return the fields of judgments as texts. The first line may name them."""
     lines = _lines(name)
-    first = lines["line"][0] if lines.height else ""
+    first: str = lines["line"].item(0) if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
-    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
-    names = [
-        fields.get(word.lower(), f"field {i}") for i, word in enumerate(_split(first, separators))
-    ]
+    words = _split(first, separators)
+    names = _header(words)
     if {*_SHORT} <= {*names}:
+        _refuse_two_names(lines[:1], names, words)
         width = max(i for i, field in enumerate(names, 1) if field in _QRELS)
-        rows = _fields(
-            lines[1:], names[:width], separators, "(?:[{0}].*)?"
-        )  # More fields may follow.
+        rows = _fields(lines[1:], names[:width], separators, more=True)
+    elif len(_split(first)) == len(_SHORT):
+        rows = _fields(lines, _SHORT)
     else:
-        rows = _fields(lines, _SHORT if len(_split(first)) == len(_SHORT) else _QRELS)
-    rows = rows if "iteration" in rows.columns else rows.with_columns(iteration=pl.lit("0"))
+        rows = _fields(lines, _QRELS)
+
+    if "iteration" not in rows.columns:
+        rows = rows.with_columns(iteration=pl.lit("0"))
     return rows.select("file", "number", "line", *_QRELS)
 
 
+def _header(words: Sequence[str]) -> list[str]:
+    """Return the fields that the words of a first line name, and other names for other words."""
+    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
+    return [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
+
+
+def _refuse_two_names(header: pl.DataFrame, names: Sequence[str], words: Sequence[str]) -> None:
+    """Raise if a header has two names of one field, such as the id and the text of a query."""
+    repeated = [word for word, name in zip(words, names, strict=True) if names.count(name) > 1]
+    if repeated:
+        fault = f"the header names a field more than once, {examples(repeated)}; rename all but one"
+        raise ValueError(_fault(header, fault))
+
+
 def _fields(
-    lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, rest: str = ""
+    lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, *, more: bool = False
 ) -> pl.DataFrame:
-    """Return the lines with a text column for each field. `rest`: the pattern of what may follow the fields."""
-    pattern = f"[{separators}]+".join([f"([^{separators}]+)"] * len(fields)) + rest.format(
-        separators
-    )
-    values = (
-        pl.col("line")
-        .str.extract_groups(f"^{pattern}$")
-        .struct.rename_fields(list(fields))
-        .struct.unnest()
-    )
+    """Return the lines with a text column for each field. `more`: whether others may follow."""
+    one_field = f"([^{separators}]+)"
+    pattern = f"[{separators}]+".join([one_field] * len(fields))
+    if more:
+        pattern += f"(?:[{separators}].*)?"
+    groups = pl.col("line").str.extract_groups(f"^{pattern}$")
+    values = groups.struct.rename_fields(list(fields)).struct.unnest()
     rows = lines.with_columns(values.str.strip_chars(_BLANKS))
-    if (bad := rows.filter(pl.col("query").is_null())).height:
+
+    bad = rows.filter(pl.col("query").is_null())
+    if bad.height:
         line = bad["line"][0]
-        either = f" or {len(_SHORT)} ({' '.join(_SHORT)})" if fields == _QRELS else ""
+        width = len(_split(line, separators))
+        expected = f"expected {len(fields)} fields ({' '.join(fields)})"
+        if fields == _QRELS:
+            expected += f" or {len(_SHORT)} ({' '.join(_SHORT)})"
         hint = "; fields are separated by blanks or tabs" if "," in line else ""
-        expected = f"expected {len(fields)} fields ({' '.join(fields)}){either}"
-        raise ValueError(_fault(bad, f"{expected}, found {len(_split(line, separators))}{hint}"))
+        raise ValueError(_fault(bad, f"{expected}, found {width}{hint}"))
     return rows
 
 
@@ -236,46 +314,45 @@ def _split(line: str, separators: str = _BLANKS) -> list[str]:
 
 
 def _typed(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the numbers in their dtypes, and raise for a field that is no number. An integer may be written as 1.0."""
-    for field in (name for name in _NUMBERS if name in lines.columns):
+    """Return the numbers in their dtypes, and raise for a field that is no number."""
+    for field, (description, is_valid) in _NUMBERS.items():
+        if field not in lines.columns:
+            continue
         number = pl.col(field).cast(pl.Float64, strict=False)
-        whole = pl.when(number == number.floor(), number.abs() < 2**53).then(
-            number.cast(pl.Int64, strict=False)
-        )
-        value = pl.when(number.is_finite()).then(number) if field == "score" else whole
-        if (bad := lines.filter(value.is_null())).height:
-            raise ValueError(
-                _fault(bad, f"{field} {bad[field][0][:_SHOWN_LETTERS]!r} is not {_NUMBERS[field]}")
-            )
-        lines = lines.with_columns(value.alias(field))
+        bad = lines.filter(~is_valid(number).fill_null(False))
+        if bad.height:
+            text = bad[field][0][:_SHOWN_LETTERS]
+            raise ValueError(_fault(bad, f"{field} {text!r} is not {description}"))
+
+        values = lines.select(number).to_series()
+        if field != "score" and (values == values.floor()).all():
+            values = values.cast(pl.Int64)
+        lines = lines.with_columns(values)
     return lines
 
 
 def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
     """Raise if a query has a document twice in a run or in the judgments of an iteration."""
-    first = pl.col("file").first().over(key)
-    repeats = lines.with_columns(first=first).filter(~pl.struct(key).is_first_distinct())
-    if repeats.height:
-        file, first_file = repeats["file"][0], repeats["first"][0]
-        place = (
-            f", first in {first_file}; {advice}"
-            if file != first_file
-            else "; keep one line of each"
-        )
-        query, document = (
-            repeats["query"][0][:_SHOWN_LETTERS],
-            repeats["document"][0][:_SHOWN_LETTERS],
-        )
-        raise ValueError(
-            _fault(repeats, f"query {query!r} has document {document!r} a second time{place}")
-        )
+    is_first = pl.struct(key).is_first_distinct()
+    first_file = pl.col("file").first().over(key)
+    repeats = lines.with_columns(first=first_file).filter(~is_first)
+    if repeats.is_empty():
+        return
+    row = repeats.row(0, named=True)
+    place = "; keep one line of each"
+    if row["file"] != row["first"]:
+        place = f", first in {row['first']}; {advice}"
+    query = row["query"][:_SHOWN_LETTERS]
+    document = row["document"][:_SHOWN_LETTERS]
+    fault = f"query {query!r} has document {document!r} a second time{place}"
+    raise ValueError(_fault(repeats, fault))
 
 
 def _fault(bad: pl.DataFrame, fault: str) -> str:
     """Name file and line of the first of these lines, and count the others."""
-    more = (
-        f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)"
-        if bad.height > 1
-        else ""
-    )
-    return f"{bad['file'][0]}, line {bad['number'][0]}: {fault}: {bad['line'][0][:_SHOWN_LETTERS]!r}{more}"
+    row = bad.row(0, named=True)
+    more = ""
+    if bad.height > 1:
+        more = f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)"
+    line = row["line"][:_SHOWN_LETTERS]
+    return f"{row['file']}, line {row['number']}: {fault}: {line!r}{more}"
