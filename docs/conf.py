@@ -1,4 +1,7 @@
-"""The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
+"""The Sphinx site: `make docs` builds it into docs/_build.
+
+Its pages are Markdown, and the reference is made from the docstrings.
+"""
 
 import re
 import struct
@@ -121,38 +124,58 @@ def _write_formula(translator, node):
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
-    """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
+    """A method of `.pr` is a function with the frame filled in: point to it, do not repeat it."""
     if name.startswith("frame_pr.PR."):
-        lines[1:] = [
-            "",
-            f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in.",
-        ]
+        function = name.rpartition(".")[2]
+        link = f":func:`frame_pr.{function}`, its frame filled in."
+        lines[1:] = ["", f"Parameters and result: {link}"]
 
 
 def _list_options(_app, what, name, _object, _options, lines):
-    """List the options of `Options`, which the signature hides: their values and what they are."""
-    marker = next((line for line in ("**options", "**options") if line in lines), None)
-    if what in ("function", "method") and marker and "frame_pr.Options" in " ".join(lines):
-        from numpydoc.docscrape import ClassDoc
+    """List the options of `Options` that the function accepts, which its signature hides."""
+    marker = next((row for row, line in enumerate(lines) if line == "**options"), None)
+    if what != "function" or marker is None or "frame_pr.Options" not in " ".join(lines):
+        return
 
-        from frame_pr import Options
-        from frame_pr.inputs.options import REFUSED
+    from numpydoc.docscrape import ClassDoc
 
-        refusals = REFUSED.get(name.rpartition(".")[2], ())
-        refused = {entry.option for entry in refusals if not (entry.values or entry.with_option)}
-        end = next(
-            (row for row in range(lines.index(marker) + 1, len(lines)) if not lines[row]),
-            len(lines),
-        )
-        options = [
-            option for option in ClassDoc(Options)["Parameters"] if option.name not in refused
-        ]
-        sentences = [" ".join(option.desc).partition(". ")[0].rstrip(".") for option in options]
-        listed = zip(options, sentences, strict=True)
-        lines[end:end] = [
-            "",
-            *(f"    - `{option.name}` ({option.type}): {text}." for option, text in listed),
-        ]
+    from frame_pr import Options
+
+    end = marker + 1
+    while end < len(lines) and lines[end]:
+        end += 1
+
+    refused = REFUSED.get(name.rpartition(".")[2], set())
+    listed = []
+    for option in ClassDoc(Options)["Parameters"]:
+        if option.name not in refused:
+            sentence = " ".join(option.desc).partition(". ")[0].rstrip(".")
+            listed.append(f"    - `{option.name}` ({option.type}): {sentence}.")
+    lines[end:end] = ["", *listed]
+
+
+def _refused_options():
+    """The options that a function refuses in all ways of calling it, from the page of options."""
+    page = Path(__file__).with_name("options.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- functions -->")[2].partition("<!-- end of functions -->")[0]
+    lines = table.strip().splitlines()
+
+    refused = {}
+    for line in lines[2:]:
+        _, names, options, _ = line.split("|")
+        in_line = set(re.findall(r"`(\w+)`", options))
+        if options.count("ties=") == 4:  # each rule but the default
+            in_line.add("ties")
+        if "tie_break" in in_line:
+            in_line.add("tie_break_descending")
+
+        functions = re.findall(r"(?:^|, )`(\w+)`", names.strip())
+        for function in functions:
+            refused[function] = refused.get(function, in_line) & in_line
+    return refused
+
+
+REFUSED = _refused_options()
 
 
 def _describe_data(_app, what, name, _object, _options, lines):
@@ -206,7 +229,7 @@ def _write_made(name, html):
 
 
 def _write_slider(_app):
-    """The rows of the curve that `slider.js` draws, of the ten images of the page of definitions."""
+    """The rows of the curve that `slider.js` draws, of ten images of the page of definitions."""
     images = _names_of_examples("metric-definitions.md", "## Precision and recall")["images"]
     curve = images.pr.curve("airplane", "score", rates=["fp", "fn", "f1"])
     rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
@@ -216,7 +239,7 @@ def _write_slider(_app):
 
 
 def _index_words(app, doctree):
-    """Each name in a heading of the glossary is an entry of the index, which the search puts first."""
+    """Index each name in a heading of the glossary. The search puts the index first."""
     from docutils import nodes  # here, as the tests read this file where Sphinx is not
     from sphinx import addnodes
 
@@ -264,11 +287,14 @@ def _describe(app, page, _template, context, doctree):
     context["metatags"] += '<meta name="twitter:card" content="summary" />\n'
 
 
-CALL = r'(<span class="n">(?:pr|fp|frame_pr)</span><span class="o">\.</span>)(<span class="n">(\w+)</span>)'
+CALL = (
+    r'(<span class="n">(?:pr|fp|frame_pr)</span><span class="o">\.</span>)'
+    r'(<span class="n">(\w+)</span>)'
+)
 
 
 def _link_code(app, page, _template, context, _doctree):
-    """Names of functions in code lead to their pages: `fp.curve`, and `run.pr.curve`, whose type Sphinx cannot know."""
+    """Link names of functions in code to their pages: `fp.curve`, and `run.pr.curve`."""
     public = {name for _, names in REFERENCE for name in names}
 
     def link(match):
@@ -303,7 +329,7 @@ def _pixels(length):
 
 
 def _light_and_dark(app, doctree):
-    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click.
+    """Show `x.svg` in the light scheme and `x-dark.svg` in the dark one, in full size by a click.
 
     Pictures load when they are near the window, and those of the other colour scheme do not load at
     all. Width and height keep their place free until then.

@@ -17,30 +17,32 @@ definitions](metric-definitions.md) explains the formulas with examples.
 - N is the number of rows of a group, and P the number of its positives.
 - A threshold selects the k rows with at least this score. tp of them are positive.
 - A step is a threshold at which recall rises. It adds d positives, so recall rises by d/P.
-- K, T, R and B in a name stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`, `max_f2`.
+- K, T, R and B in a name stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
+  `max_f2`.
 
 """
 CUTOFFS = """
 ## Rates at a cutoff
 
-`RATE` stands for a [metric of the confusion matrix](#confusion-matrix-metrics), or for `fB` with another beta.
+`RATE` stands for a [metric of the confusion matrix](#confusion-matrix-metrics), or for `fB` with
+another beta. Every name with a K accepts a percentage.
 
 | name | rows that are predicted positive |
 | --- | --- |
 | `RATE@K` | the first K rows |
-| `RATE@K%` | K percent of the rows of the group, rounded up; every name with a K accepts a percentage |
+| `RATE@K%` | K percent of the rows of the group, rounded up |
 | `RATE@threshold=T` | the rows with a score of at least T |
 | `RATE@recall=R` | the rows at the highest threshold with a recall of at least R |
-| `RATE@npv=V` | the rows at the highest threshold with a negative predictive value (NPV) of at least V |
+| `RATE@npv=V` | the rows at the highest threshold with an NPV of at least V |
 | `RATE@precision=Q` | the rows at the largest recall with a precision of at least Q |
-| `RATE@fpr=X` | the rows at the largest recall with a false positive rate of at most X |
+| `RATE@fpr=X` | the rows at the largest recall with an FPR of at most X |
 | `RATE@specificity=S` | the rows at the largest recall with a specificity of at least S |
 """
 CONFUSION = """
 ## Confusion matrix metrics
 
-If a group has fewer than K rows, the missing rows count as negatives. A metric is null if its denominator is 0. `costR`
-is (fp + R fn) / N.
+If a group has fewer than K rows, the missing rows count as negatives. A metric is null if its
+denominator is 0. `costR` is (fp + R fn) / N.
 
 """
 FOOT = """

@@ -65,7 +65,7 @@ def read(text: str, reader: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
 
 
 def lines() -> Iterator[str]:
-    yield "# The public surface: python docs/public_surface.py writes this file, see docs/stability.md."
+    yield "# The public surface: python docs/public_surface.py writes this file."
     yield from headed("Names", (f"{name}{described(getattr(fp, name))}" for name in fp.__all__))
     yield from headed("Methods of frames, each the function of that name", sorted(methods(fp.PR)))
     expressions = methods(fp.ExprPR).items()
