@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import Request, Use, request_of
@@ -308,6 +308,9 @@ def _key_values(cutoffs: Sequence[Rank | Threshold]) -> list[dict[str, pl.Expr]]
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
+_MOST_PAIRS = 10**6  # Pairs of classes in one matrix. A million takes 0.2 s and 200 MiB.
+_MOST_LINES = 10**8  # Rows of the result, for all groups.
+_FEW_FRACTIONS, _FEW_NUMBERS = 10, 100  # Distinct numbers that may be classes of a few rows.
 
 
 @public()
@@ -414,6 +417,15 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     if labels is None and isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()
     order = None if labels is None else classes_of(of_truth, dtype, labels)
+    if order is None:
+        sides = [
+            selection.data.select(label).to_series().drop_nulls().unique()
+            for label in _labels(schema).values()
+        ]
+        _refuse_scores(selection, sides)
+        _refuse_large_matrix(selection, pl.concat(sides).n_unique())
+    else:
+        _refuse_large_matrix(selection, len(order))
     _validate_labels(selection.data, selection, order, drops=drops)
     columns = [*selection.keys, *(["weight"] if "weight" in selection.others else [])]
     rows = selection.data.lazy().select(*columns, **_labels(schema))
@@ -423,6 +435,48 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
     return selection.kind.give(result, keys)
+
+
+def _refuse_scores(selection: Selection[Any], labels: Sequence[pl.Series]) -> None:
+    """Refuse a column of many distinct numbers that the other column does not hold."""
+    actual, predicted = labels
+    names = selection.others["truth"], selection.scores["0"]
+    sides = (("prediction", names[1], predicted, actual), ("truth", names[0], actual, predicted))
+    for argument, name, numbers, others in sides:
+        if not numbers.dtype.is_numeric():
+            continue
+        alone = numbers.filter(~numbers.is_in(others.implode()))
+        has_fractions = numbers.dtype.is_float() and (alone % 1 != 0).any()
+        few = _FEW_FRACTIONS if has_fractions else _FEW_NUMBERS
+        if len(alone) > max(few, len(numbers) / 2):
+            advice = "give predicted classes, such as the class of the highest probability"
+            if argument == "truth":
+                advice = "truth comes first, then the predicted classes"
+            elif ((others == 0) | (others == 1)).all():
+                advice = "probabilities are a score, with threshold=... of confusion"
+            if selection.data.schema["truth"] == numbers.dtype:
+                advice += "; if they are classes, list all classes, classes=[...]"
+            raise ValueError(
+                f"{argument} column {shown(name)} holds {len(numbers)} numbers, such as "
+                f"{examples(alone.sort().head(3))}, and most of them are not in the other column: "
+                f"{advice}"
+            )
+
+
+def _refuse_large_matrix(selection: Selection[Any], classes: int) -> None:
+    """Refuse a matrix of so many classes that its pairs would fill the memory."""
+    if classes**2 > _MOST_PAIRS:
+        raise ValueError(
+            f"truth column {shown(selection.others['truth'])}: {classes} classes make "
+            f"{classes**2} pairs, and a matrix has at most {_MOST_PAIRS}: group_by and a count "
+            "give the pairs that occur"
+        )
+    groups = selection.data.select(*selection.keys).n_unique() if selection.keys else 1
+    if classes**2 * groups > _MOST_LINES:
+        raise ValueError(
+            f"by: {groups} groups with {classes**2} pairs of classes each are more than "
+            f"{_MOST_LINES} rows: group_by and a count give the pairs that occur"
+        )
 
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:

@@ -5,6 +5,7 @@ from fractions import Fraction
 import polars as pl
 import pytest
 from compare import assert_same, near
+from kinds import KINDS
 
 import frame_pr as fp
 
@@ -135,3 +136,61 @@ def test_labels_that_have_none_in_common(frame):
         fp.DataWarning, match="column 'prediction' and truth column 'truth' have no label in common"
     ):
         fp.confusion_matrix(frame, "truth", "prediction")
+
+
+TENTHS = [i / 10 for i in range(60)]
+ALTERNATING = [0, 1] * 30
+MANY = list(range(1001))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    ("truth", "prediction", "sentence"),
+    [
+        # 0.0 and 1.0 are labels, too; the other 58 of 60 numbers are none.
+        (ALTERNATING, TENTHS, "prediction column 'p' holds 60 numbers, such as 0.1, 0.2, 0.3, and"),
+        (ALTERNATING, TENTHS, "probabilities are a score, with threshold=... of confusion$"),
+        ([0, 1, 2] * 20, TENTHS, "such as the class of the highest probability$"),
+        (TENTHS, ALTERNATING, "truth column 'y' holds 60 numbers, .* truth comes first"),
+        (ALTERNATING * 5, list(range(300)), "prediction column 'p' holds 300 numbers, such as 2"),
+        (
+            MANY,
+            MANY[::-1],
+            "'y': 1001 classes make 1002001 pairs, and a matrix has at most 1000000",
+        ),
+        (list(map(str, MANY)), list(map(str, MANY)), "'y': 1001 classes make 1002001 pairs"),
+    ],
+)
+def test_scores_and_too_many_labels_are_refused(kind, truth, prediction, sentence):
+    frame = kind(pl.DataFrame({"y": truth, "p": prediction}))
+    with pytest.raises(ValueError, match=sentence):
+        kind.read(fp.confusion_matrix(frame, "y", "p"))
+
+
+@pytest.mark.parametrize(
+    ("truth", "prediction", "classes"),
+    [
+        # Few numbers may be classes that the other column lacks by chance.
+        ([0, 1] * 5, [i / 10 for i in range(10)], 11),
+        (list(range(60)), list(range(60, 120)), 120),
+        # Half stars are classes.
+        (TENTHS, TENTHS[::-1], 60),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:prediction")
+def test_numbers_that_may_be_classes(truth, prediction, classes):
+    data = pl.DataFrame({"y": truth, "p": prediction})
+    assert data.pr.confusion_matrix("y", "p").height == classes**2
+
+
+def test_listed_classes_are_classes():
+    data = pl.DataFrame({"y": ALTERNATING, "p": TENTHS}).cast(pl.Float64)
+    with pytest.raises(ValueError, match=r"if they are classes, list all classes, classes=\[...]"):
+        data.pr.confusion_matrix("y", "p")
+    matrix = data.pr.confusion_matrix("y", "p", classes=TENTHS)
+    assert matrix["rows"].sum() == 60
+    with pytest.raises(ValueError, match="1001 classes make 1002001 pairs"):
+        data.pr.confusion_matrix("y", "p", classes=[i / 10 for i in MANY])
+    groups = pl.DataFrame({"y": [0] * 101, "p": [0] * 101, "group": range(101)})
+    with pytest.raises(ValueError, match="by: 101 groups with 1000000 pairs of classes each are"):
+        groups.pr.confusion_matrix("y", "p", classes=MANY[:1000], by="group")
