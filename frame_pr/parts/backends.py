@@ -19,8 +19,9 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request, kind_of_totals
 from frame_pr.metrics.means import Means, means_of
-from frame_pr.parts.part_query import Part, PartQuery, with_names
+from frame_pr.parts.part_query import PART, Part, PartQuery, with_names
 from frame_pr.parts.score_ranges import (
+    RANGE,
     OverRanges,
     evaluate_ranges,
     range_number,
@@ -29,6 +30,8 @@ from frame_pr.parts.score_ranges import (
 
 ONLY_TOTALS = "only in totals of frame_pr"
 """The column that separates groups of known totals from those of the frame."""
+RESERVED = (ONLY_TOTALS, PART, RANGE)
+"""Names of columns that parts have next to the caller's."""
 _SAMPLE_OF_PART = 1000  # Rows of each part in a sample.
 
 
@@ -144,6 +147,11 @@ class Distributed(Backend[Any]):
                     "to the frame as a column before the call, and give its name"
                 )
         refuse_missing(columns, self.columns(), argument=argument)
+        if reserved := [column for column in columns if str(column) in RESERVED]:
+            raise ValueError(
+                f"{argument}: {shown(reserved[0])} is a name that frame_pr gives to a column of its own; "
+                "rename the column before the call"
+            )
         names = [str(name) for name in self.columns()]
         for column in columns:
             if names.count(str(column)) > 1:

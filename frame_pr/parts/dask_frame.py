@@ -37,6 +37,9 @@ _PIECES = pd.DataFrame(
     }
 )
 
+_MULTIPLIER = np.uint64(1_000_003)
+"""An odd number, which combines the hashes of several keys: that of Python's old tuples."""
+
 
 class DaskFrame(Shuffled):
     """A Dask DataFrame."""
@@ -165,8 +168,42 @@ def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _hashes(keys: pl.DataFrame) -> pl.DataFrame:
-    """Hash rows. Texts stand for categories, because polars would hash codes, which differ by process."""
-    return keys.cast({cs.categorical() | cs.enum(): pl.String}).select(pl.struct(pl.all()).hash())
+    """Hash rows. Workers may have several versions of polars, whose own hash differs by version."""
+    hashes = np.zeros(keys.height, "uint64")
+    for column in keys:
+        hashes = hashes * _MULTIPLIER + _column_hashes(column)
+    return pl.DataFrame({"hash": hashes})
+
+
+def _column_hashes(column: pl.Series) -> Any:
+    """Hash values as Dask's own shuffle does: by their bits, or by their text. Nulls count as 0 or ""."""
+    dtype = column.dtype
+    if isinstance(dtype, pl.Struct):
+        return _hashes(column.struct.unnest())["hash"].to_numpy()
+    if isinstance(dtype, pl.Array):
+        return _column_hashes(column.arr.to_list())
+    if isinstance(dtype, pl.List):
+        # Lists that share a length and both ends share a partition.
+        ends = [column.list.len(), column.list.first(), column.list.last()]
+        return _hashes(pl.DataFrame([end.alias(str(i)) for i, end in enumerate(ends)]))[
+            "hash"
+        ].to_numpy()
+    if dtype == pl.Binary:
+        column = column.bin.encode("hex")
+    elif dtype.is_float():
+        # Equal keys have equal bits: -0.0 is 0.0, and there are many NaN.
+        column = column.cast(pl.Float64).fill_nan(None) + 0.0
+    elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.String)  # Codes of categories differ by process.
+    else:
+        column = column.to_physical()
+    if column.dtype in (pl.Int128, pl.UInt128):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        return pd.util.hash_array(column.fill_null("").to_numpy().astype(object))
+    if column.dtype in (pl.Boolean, pl.Null):
+        column = column.cast(pl.UInt8)
+    return pd.util.hash_array(column.fill_null(0).to_numpy())
 
 
 def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:

@@ -6,13 +6,14 @@ import math
 import os
 import re
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import polars as pl
@@ -27,15 +28,24 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import expanded
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import ONLY_TOTALS, Distributed
-from frame_pr.parts.part_query import Part, PartQuery, in_part, with_names
+from frame_pr.parts.part_query import PART, Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
 
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+_PREFIX = "frame_pr-"
+_LOCK = "frame_pr.lock"
+_SECONDS_TO_LOCK = 60  # A younger file may not be locked yet.
 _BYTES_PER_ROW = (
     160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 )
 _LARGEST_SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
-_PART = "part of frame_pr"  # polars drops a column of this name.
+_LONGEST_PANIC = 200  # Characters of a panic that its error shows.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
 
@@ -163,57 +173,77 @@ class DiskFrame(Distributed):
     ) -> pl.DataFrame:
         """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
         with self._rows(columns) as frame:
-            rows, dtypes = _height(frame), frame.collect_schema().dtypes()
-            width = sum(int(pl.Series([None], dtype=dtype).estimated_size()) for dtype in dtypes)
+            rows = _height(frame)
             if self.stream is not None and not rows:
                 refuse_no_rows(self.stream)
-            # Parts differ in size.
-            fits = self.budget // (_BYTES_PER_ROW + width)
-            most = math.ceil(1.5 * rows / self.partitions) if self.partitions else fits
-            partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
+
+            row_bytes = _bytes_per_row(frame)
+            partitions, most = self._sizes(rows, row_bytes)
             if partitions <= 1 or not rows:
                 whole = frame.collect()
                 _refuse_label([whole.lazy()], query)
                 return function(whole)
+
             with part_folder(self.directory) as folder:
-                if self.progress:
-                    disk = f"up to {rows * width / 1e9:.1f} GB of disk in {folder}"
-                    print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
-                parts, tables = [frame], []
-                if keys:
-                    parts = _write_parts(
-                        frame, pl.struct(map(by_name, keys)).hash() % partitions, folder
-                    )
+                disk = f"up to {rows * row_bytes / 1e9:.1f} GB of disk in {folder}"
+                self._report(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}\n")
+                parts = self._parts(frame, keys, partitions, folder)
+                heights = [_height(part) for part in parts]
+                _refuse_change(rows, sum(heights))
                 _refuse_label(parts, query)
-                for number, part in enumerate(parts, 1):
-                    if self.progress:
-                        print(
-                            f"\rframe_pr: part {number} of {len(parts)}",
-                            end="",
-                            file=sys.stderr,
-                            flush=True,
-                        )
-                    height = _height(part)
+
+                tables = []
+                for number, (part, height) in enumerate(zip(parts, heights, strict=True), 1):
+                    self._report(f"\rframe_pr: part {number} of {len(parts)}")
                     if height <= most or query is None:
                         tables.append(in_part(function, part.collect()))
                     else:
                         tables.append(_by_range(query, part, height, most, folder))
             return pl.concat(tables)
 
+    def _sizes(self, rows: int, row_bytes: int) -> tuple[int, int]:
+        """Return the number of parts, and the largest number of rows in a part. Parts differ in size."""
+        if self.partitions is not None:
+            return self.partitions, math.ceil(1.5 * rows / self.partitions)
+        most = self.budget // (_BYTES_PER_ROW + row_bytes)
+        return math.ceil(1.2 * rows / max(1, most)), most
+
+    def _parts(
+        self, frame: pl.LazyFrame, keys: Sequence[str], partitions: int, folder: Path
+    ) -> list[pl.LazyFrame]:
+        """Write the rows to parts with whole groups; without keys, to one file that all systems read."""
+        if keys:
+            number = pl.struct(map(by_name, keys)).hash() % partitions
+            return _write_parts(frame, number, folder)
+        if self.stream is not None:
+            return [frame]  # It is in a file already.
+        file = folder / "rows.arrow"
+        with _writing(folder):
+            frame.sink_ipc(file, compression="lz4", maintain_order=False)
+        return [pl.scan_ipc(file)]
+
+    def _report(self, text: str) -> None:
+        """Print the progress, if the caller wants to see it."""
+        if self.progress:
+            print(text, end="", file=sys.stderr, flush=True)
+
     @contextmanager
     def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
         """Yield these columns. Write a stream to files first, only the columns that it needs."""
-        if self.stream is None:
-            yield self._select(self.frame, columns)
-            return
-        names = needed(
-            self.frame, [self.expressions.get(column, by_name(column)) for column in columns]
-        )
-        selected = project_stream(self.stream, names)
-        with part_folder(self.directory) as folder:
-            file = folder / "rows.arrow"
-            _write_stream(selected, file, type(self.stream).__name__)
-            yield self._select(pl.scan_ipc(file), columns)
+        with ExitStack() as stack:
+            stack.enter_context(_panics_as_errors())
+            frame = self.frame
+            if self.stream is not None:
+                folder = stack.enter_context(part_folder(self.directory))
+                frame = self._written_stream(columns, folder / "stream.arrow")
+            yield self._select(frame, columns)
+
+    def _written_stream(self, columns: Sequence[str], file: Path) -> pl.LazyFrame:
+        """Write to a file what these columns need of the stream."""
+        sources = [self.expressions.get(column, by_name(column)) for column in columns]
+        selected = project_stream(self.stream, needed(self.frame, sources))
+        _write_stream(selected, file, type(self.stream).__name__)
+        return pl.scan_ipc(file)
 
     def _select(self, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
         return frame.with_columns(**self.expressions).select(map(by_name, columns))
@@ -245,6 +275,18 @@ class DiskFrame(Distributed):
                     )
             names[argument] = list(sources)
         return replace(self, expressions=columns), with_names(request, names)
+
+
+@contextmanager
+def _panics_as_errors() -> Iterator[None]:
+    """Turn a panic of polars, which `except Exception` does not catch, into an error that names its cause."""
+    try:
+        yield
+    except pl.exceptions.PanicException as error:
+        raise OSError(
+            "polars panicked, so a file of the frame may end early or have changed during the call: "
+            f"{first_line(error)[:_LONGEST_PANIC]}"
+        ) from None
 
 
 def _write_stream(stream: Any, file: Path, kind: str) -> None:
@@ -307,12 +349,12 @@ def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.La
     """Write the rows with each value of `part` into a file, and return the frames that read the files."""
     # The only unstable polars API in the package. One file per part, however large, because there
     # are many parts.
-    target = pl.PartitionBy(folder, key=_PART, include_key=False, approximate_bytes_per_file=None)
+    target = pl.PartitionBy(folder, key=PART, include_key=False, approximate_bytes_per_file=None)
     with _writing(folder):
-        frame.with_columns(part.alias(_PART)).sink_ipc(
+        frame.with_columns(part.alias(PART)).sink_ipc(
             target, compression="lz4", maintain_order=False
         )
-    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{PART}=*"))]
 
 
 @contextmanager
@@ -331,16 +373,34 @@ def _height(frame: pl.LazyFrame) -> int:
     return int(frame.select(pl.len()).collect(engine="streaming").item())
 
 
+def _bytes_per_row(frame: pl.LazyFrame) -> int:
+    dtypes = frame.collect_schema().dtypes()
+    return sum(int(pl.Series([None], dtype=dtype).estimated_size()) for dtype in dtypes)
+
+
+def _refuse_change(rows: int, written: int) -> None:
+    """Raise if the source had other rows when they were counted than when they were written."""
+    if rows != written:
+        raise ValueError(
+            f"the frame had {rows:,} rows when they were counted and {written:,} when they were "
+            "written to parts; write a source that changes to a file first, such as by sink_parquet"
+        )
+
+
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
     """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end.
 
     Its name has the number of the process, so that a user knows whose it is if a signal ends the
-    process.
+    process. The next call that writes to this directory removes it then.
     """
-    with TemporaryDirectory(
-        prefix=f"frame_pr-{os.getpid()}-", dir=directory, ignore_cleanup_errors=True
-    ) as name:
+    _remove_abandoned(Path(gettempdir() if directory is None else directory))
+    with (
+        TemporaryDirectory(
+            prefix=f"{_PREFIX}{os.getpid()}-", dir=directory, ignore_cleanup_errors=True
+        ) as name,
+        _locked(Path(name) / _LOCK, os.O_CREAT),
+    ):
         try:
             yield Path(name)
         except BaseException:
@@ -351,3 +411,51 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
                 time.sleep(0.02)
                 pauses = 0 if os.path.isdir(name) else pauses + 1
             raise
+
+
+@contextmanager
+def _locked(file: Path, flags: int = 0) -> Iterator[bool]:
+    """Lock a file until the end, and yield whether that was possible. Windows has other locks.
+
+    The system unlocks the files of a process that a signal ends. The number of a process would not
+    do: containers that share a directory have processes of the same numbers.
+    """
+    if fcntl is None:
+        yield False
+        return
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | flags, 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _is_locked_now(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked_now(descriptor: int) -> bool:
+    """Lock an open file, and return whether that was possible."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_abandoned(directory: Path) -> None:
+    """Remove the folders in this directory that processes of this user left when a signal ended them.
+
+    Only a folder with our lock, which nobody holds, is removed, whatever its name.
+    """
+    for lock in directory.glob(f"{_PREFIX}*/{_LOCK}"):
+        try:
+            about = lock.lstat()
+        except OSError:
+            continue  # Its process removed it just now.
+        is_new = time.time() - about.st_mtime < _SECONDS_TO_LOCK
+        if is_new or not stat.S_ISREG(about.st_mode):
+            continue
+        with _locked(lock) as is_abandoned:
+            if is_abandoned and about.st_uid == os.geteuid():
+                shutil.rmtree(lock.parent, ignore_errors=True)

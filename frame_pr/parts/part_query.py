@@ -16,6 +16,8 @@ from frame_pr.metrics.means import Means
 
 Part = Callable[[pl.DataFrame], pl.DataFrame]
 """The call that runs on each part. It is pickled and sent to the workers."""
+PART = "part of frame_pr"
+"""The column of a frame with the number of the part of each row. polars drops it in the parts."""
 _LABELS = 10  # Labels of each part that an error may show.
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import pickle
 import threading
 import time
@@ -13,6 +14,7 @@ import polars.selectors as cs
 import pytest
 from compare import assert_same
 from names import NAMES
+from polars.io.plugins import register_io_source
 
 import frame_pr as fp
 from frame_pr.parts import disk
@@ -455,3 +457,57 @@ def test_weights_of_the_classes_give_the_values_at_another_prevalence():
     weight = pl.when("y").then(0.1 * rows / positives).otherwise(0.9 * rows / (rows - positives))
     found = parted(data, 4).evaluate(metrics, "y", "s", weight=weight)
     assert_same(found, fp.evaluate(data, metrics, "y", "s", prevalence=0.1))
+
+
+def source_of(frames):
+    """Return a LazyFrame that reads the next of these frames each time, and how often it was read."""
+    reads = []
+
+    def read(with_columns, predicate, n_rows, batch_size):
+        frame = frames[min(len(reads), len(frames) - 1)]
+        reads.append(with_columns)
+        yield frame.select(with_columns or pl.all())
+
+    return register_io_source(read, schema=frames[0].schema), reads
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+@pytest.mark.parametrize("score", ["s", ["s", "other"]], ids=str)
+def test_a_source_is_counted_once_and_read_once(by, score):
+    data = scored()
+    source, reads = source_of([data])
+    result = parted(source, 5).roc_auc("y", score, by=by)
+    assert_same(result, fp.roc_auc(data, "y", score, by=by))
+    assert len(reads) == 2
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_a_source_that_grows_during_the_call(by):
+    data = scored()
+    source, _ = source_of([data, pl.concat([data, data])])
+    with pytest.raises(ValueError, match="had 600 rows when they were counted and 1,200 when"):
+        parted(source, 5).roc_auc("y", ["s", "other"], by=by)
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_a_file_that_ends_early(tmp_path, by):
+    file = tmp_path / "run.arrow"
+    scored(rows=200_000).write_ipc(file)
+    run = pl.scan_ipc(file)
+    run.collect_schema()
+    os.truncate(file, file.stat().st_size // 2)
+    with pytest.raises(OSError, match="a file of the frame may end early or have changed"):
+        parted(run, 5).roc_auc("y", "s", by=by)
+
+
+@pytest.mark.parametrize(
+    "name", ["part of frame_pr", "range of frame_pr", "only in totals of frame_pr"]
+)
+@pytest.mark.parametrize("argument", ["by", "weight", "score"])
+def test_columns_with_our_names(argument, name):
+    given = {"truth": "y", "score": "s", argument: name}
+    with pytest.raises(ValueError, match=f"{argument}: '{name}' is a name that frame_pr gives to"):
+        parted(scored().with_columns(pl.col("group").alias(name)), 5).roc_auc(**given)
+    # Columns that the call does not read may have any name.
+    other = scored().with_columns(pl.col("group").alias(name))
+    assert_same(parted(other, 5).roc_auc("y", "s"), fp.roc_auc(other, "y", "s"))

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import frame_pr as fp
+from frame_pr.parts.disk import part_folder
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,37 @@ def test_an_interrupt_leaves_no_parts_and_other_signals_a_folder_with_the_number
         assert [
             path.name.startswith(f"frame_pr-{running.pid}-") for path in tmp_path.iterdir()
         ] == [True]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Posix")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_the_next_call_removes_what_a_dead_process_left_and_nothing_else(tmp_path, name):
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as running:
+        running.stdout.readline()
+        while not list(tmp_path.glob("*/part*")):
+            assert running.poll() is None
+        running.send_signal(getattr(signal, name))
+        running.wait(timeout=60)
+    (left,) = tmp_path.iterdir()
+    # Folders of the caller, with names such as ours, and of a process that lives.
+    others = [tmp_path / name for name in ("frame_pr-2024-analysis", "frame_pr-1-a_b_c_d_")]
+    for folder in others:
+        folder.mkdir()
+        (folder / "work.parquet").touch()
+        os.utime(folder, (0, 0))
+
+    def call():
+        run = fp.partitioned(RUN, partitions=2, directory=tmp_path, progress=False)
+        run.average_precision("t", "s", by="q")
+        return sorted(tmp_path.iterdir())
+
+    assert call() == sorted([left, *others])  # Its process may still be about to lock it.
+    with part_folder(tmp_path) as alive:
+        for folder in (left, alive):
+            os.utime(folder / "frame_pr.lock", (0, 0))
+        assert call() == sorted([alive, *others])
+    assert call() == sorted(others)
 
 
 def test_a_call_leaves_signals_and_threads_as_they_are():
