@@ -346,8 +346,9 @@ def partitioned(
         and about 20 ms.
     directory : path, optional
         Directory for the parts. They are written into a new directory in it,
-        `frame_pr-<process>-...`, which is removed at the end, also after an error or Ctrl-C;
-        SIGTERM and SIGKILL leave it. Default: the temporary directory of the system.
+        `frame_pr-<process>-...`, which is removed at the end, also after an error or Ctrl-C.
+        SIGTERM and SIGKILL leave it, and the next call of the same user with this directory removes
+        it. Default: the temporary directory of the system.
     progress : bool
         Whether to print the number of parts, the disk space that they may need, and the part that
         is computed, to standard error.
@@ -362,11 +363,12 @@ def partitioned(
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and the
-        errors of the call in memory.
+        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; a column of
+        the call has a name that parts need; the source has other rows when it is read again; and
+        the errors of the call in memory.
     OSError
-        The directory cannot be written to, its disk is full, or a part is larger than a file may
-        be.
+        The directory cannot be written to, its disk is full, a part is larger than a file may be,
+        or a file of the frame ends early.
 
     See Also
     --------
