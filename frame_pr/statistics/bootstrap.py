@@ -1,40 +1,36 @@
-"""Bootstrap: draw rows or clusters with replacement, as counts of sorted rows, and take quantiles of the metrics."""
+"""Bootstrap: draw rows or clusters with replacement, as counts of sorted rows, and evaluate the metrics again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
-from frame_pr.metrics.aggregation import aggregate, finalize, plan_for, values
-from frame_pr.ranking.blocks import pack_rows
-from frame_pr.statistics.bounds import (
-    ROUNDING,
-    Array,
-    Bounds,
-    array_of,
-    columns_of,
-    scipy_special,
-    t_quantile,
-)
+from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
+from frame_pr.ranking.blocks import PackedRows, pack_rows
+from frame_pr.statistics.bounds import Array, array_of
 from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
 
-with suppress(ModuleNotFoundError):
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Numbers: TypeAlias = "npt.NDArray[np.int64]"
+Counts: TypeAlias = "npt.NDArray[np.int64]"
 _CELLS_AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
 """Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
-_ROWS_PER_UNIT, _ROWS_PER_STRATUM = 8, 1_500
+_LARGEST_TOTAL = {pl.Int64(): 2.0**62, pl.Int128(): 2.0**126}
+"""The running totals of a batch must stay below: half of the largest integer of their dtype."""
+_ROWS_PER_UNIT = 8
+_ROWS_PER_STRATUM = 1_500
 """To draw a row takes 10 ns, a binomial variate for a unit of equal rows the time of 8 rows, and a generator of such
 variates for a stratum the time of 1,500 rows."""
+_NUMBERS = ("weight", "gain", "judged")
+"""Columns that tell rows apart that share a sort key."""
 
 
 class Draws(NamedTuple):
@@ -46,231 +42,323 @@ class Draws(NamedTuple):
     """Whether positives and negatives are drawn separately, so that each replicate keeps their numbers."""
 
 
-def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: float) -> pl.DataFrame:
-    """Return a row per key and metric, with the bounds of a bootstrap over rows or clusters."""
-    rows, names = sampled.rows, [metric.name for metric in sampled.metrics]
-    keys, places = list(sampled.keys.values()), [str(m) for m in range(len(names))]
-    exact = values(rows, dict(zip(places, names, strict=True)), sampled.undefined)
-    table = sampled.restored(exact.with_columns(code="group").collect())
-    # Without gaps, and in the order of the keys, as the codes are: draws do not depend on the order
-    # of the rows.
-    table = table.sort("code").with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
-    kept = pl.col("number")
-    if sampled.averaged:
-        kept = (
-            pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
-        )
-    table = table.with_columns(kept=kept)
-    index = [*keys, "kept"] if keys else []
-    long = table.cast(dict.fromkeys(places, pl.Float64)).unpivot(
-        places, index=index, variable_name="m"
-    )
-    result = means_over(long.with_columns(pl.col("m").cast(pl.Int32)), [*index, "m"], len(names))
-    result = result.select(*keys, "m", "value", "undefined", kept="kept" if keys else pl.lit(0))
-    numbers = table.select("number", "kept", group="code")
-    data = counted_rows(rows).join(numbers, on="group").drop("group").rename({"number": "group"})
-    result = result.join(_degrees(data, clustered=sampled.clustered), on="kept", how="left")
+class Replicates(NamedTuple):
+    """The metrics of a sample, and of its replicates."""
+
+    table: pl.DataFrame
+    """A row per result: its keys, its number `result` (0, 1, and so on), and the columns of `_degrees`."""
+    metrics: list[pl.DataFrame]
+    """For each metric, a row per result with `value` and `undefined` (the groups without a value)."""
+    drawn: list[Array]
+    """For each metric, a row per replicate and a column per result; NaN without a value."""
+
+    def of_metric(self, m: int) -> pl.DataFrame:
+        """Return the rows of the table with the values of a metric."""
+        return self.table.join(self.metrics[m], on="result", maintain_order="left")
+
+
+def replicates_of(sampled: SampledRows[Any], draws: Draws, apart: str | None = None) -> Replicates:
+    """Evaluate the metrics of a sample and of its replicates, for each combination of the keys.
+
+    `apart`: the column of the key whose values are compared. Its groups are one sample, so that
+    clusters which are in several of them are drawn together.
+    """
+    names = [metric.name for metric in sampled.metrics]
+    columns = [str(m) for m in range(len(names))]
+    rows = sampled.rows
+    exact = values(rows, dict(zip(columns, names, strict=True)), sampled.undefined)
+    groups = sampled.restored(exact.with_columns(code="group").collect())
+    # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
+    # the order of the rows.
+    groups = groups.sort("code").with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
+    keys = list(sampled.keys.values())
+    result = _number_of(keys) if sampled.averaged else pl.col("number")
+    sample = result if apart is None else _number_of([key for key in keys if key != apart])
+    groups = groups.with_columns(result=result, sample=sample)
+
+    numbers = groups.select("number", "result", "sample", group="code")
+    data = counted_rows(rows).join(numbers, on="group")
+    data = data.drop("group").rename({"number": "group"})
+    table = groups.select(*keys, "result").unique().sort("result")
+    table = table.join(_degrees(data, clustered=sampled.clustered), on="result", how="left")
+    table = table.with_columns(pl.col("units").fill_null(0))
+
     # Groups without values have only dropped rows.
-    rows = replace(
-        rows, key=replace(rows.key, drops=False), has_counts=True, groups=None, valued_groups=None
-    )
-    replicates = replicates_of(
-        rows, data, table["kept"], list(dict.fromkeys(names)), sampled.undefined, draws
-    )
-    parts = []
-    for m, name in enumerate(names):
-        part = result.filter(m=m).sort("kept")
-        drawn = np.full((draws.repeats, len(part)), np.nan)
-        drawn[replicates["replicate"], replicates["kept"]] = array_of(replicates, name)
-        error, (low, high) = bias_corrected(
-            drawn, array_of(part, "value"), array_of(part, "df"), 1 - confidence
-        )
-        parts.append(
-            part.with_columns(
-                columns_of(low=low, high=high, error=error), units=pl.col("n").fill_null(0)
-            )
-        )
-    return pl.concat(parts)
+    key = replace(rows.key, drops=False)
+    rows = replace(rows, key=key, has_counts=True, groups=None, valued_groups=None)
+    distinct = list(dict.fromkeys(names))
+    replicates = _evaluate(rows, data, groups["result"], distinct, sampled.undefined, draws)
+    metrics = []
+    drawn = []
+    for column, name in zip(columns, names, strict=True):
+        of_metric = groups.select("result", m=pl.lit(0), value=pl.col(column).cast(pl.Float64))
+        means = means_over(of_metric, ["result", "m"], 1).sort("result")
+        metrics.append(means.select("result", "value", "undefined"))
+        drawn.append(_matrix(replicates, name, draws.repeats, len(table)))
+    return Replicates(table, metrics, drawn)
+
+
+def _number_of(keys: Sequence[str]) -> pl.Expr:
+    """Number the combinations of the keys in their order."""
+    if not keys:
+        return pl.lit(0, dtype=pl.Int64)
+    return pl.struct(keys).rank("dense").cast(pl.Int64) - 1
+
+
+def _matrix(replicates: pl.DataFrame, name: str, repeats: int, results: int) -> Array:
+    """Return the values of a metric, a row per replicate and a column per result."""
+    import numpy as np
+
+    matrix = np.full((repeats, results), np.nan)
+    matrix[replicates["replicate"], replicates["result"]] = array_of(replicates, name)
+    return matrix
 
 
 def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
-    """Return `n`, the number of rows or clusters, and the degrees of freedom `df` for each `kept`."""
-    n, positives = pl.col("count").sum(), (pl.col("truth") * pl.col("count")).sum()
-    groups = data.group_by("group", "kept").agg(
-        n=n, df=pl.min_horizontal(positives, n - positives) - 1
-    )
-    table = groups.group_by("kept").agg(pl.col("n").sum(), pl.col("df").clip(lower_bound=0).sum())
-    if not clustered:
-        return table
-    clusters = data.group_by("kept").agg(clusters=pl.col("cluster").n_unique().cast(pl.Int64))
-    # Also with clusters, one positive does not show how the metric varies.
-    df = pl.when(pl.col("df") > 0).then(pl.col("clusters") - 1).otherwise(0)
-    return table.join(clusters, on="kept").select("kept", n="clusters", df=df)
+    """Return for each `result` `units` (rows or clusters), `positives`, `negatives` and degrees of freedom, `df`.
+
+    The degrees of freedom are one less than the rows of the rarer label, summed over groups. With
+    clusters, the numbers of both labels are effective numbers of clusters (see
+    `_effective_clusters`), and so are the degrees of freedom.
+    """
+    rows = pl.col("count").sum()
+    positives = (pl.col("truth") * pl.col("count")).sum()
+    labels = {"positives": positives, "negatives": rows - positives}
+    if clustered:
+        clusters = data.group_by("result", "cluster").agg(**labels)
+        units = pl.len().cast(pl.Int64)
+        table = clusters.group_by("result").agg(
+            units=units, **{name: _effective_clusters(name) for name in labels}
+        )
+        # One cluster with positives does not show how the metric varies.
+        df = (pl.min_horizontal(*labels) - 1).clip(lower_bound=0.0)
+        return table.with_columns(df=df)
+    groups = data.group_by("group", "result").agg(units=rows, **labels)
+    df = (pl.min_horizontal(*labels) - 1).clip(lower_bound=0).sum().cast(pl.Float64)
+    return groups.group_by("result").agg(pl.col("units", *labels).sum(), df=df)
 
 
-def replicates_of(
+def _effective_clusters(name: str) -> pl.Expr:
+    """Return Kish's (1965) effective number of clusters of these sizes: `(sum n)^2 / sum n^2`; 0 without rows."""
+    sizes = pl.col(name).cast(pl.Float64)
+    return (sizes.sum() ** 2 / (sizes**2).sum()).fill_nan(0.0)
+
+
+# replicates
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Rows that no metric tells apart, in the order of their sort keys, and how to evaluate drawn counts of them."""
+
+    table: pl.DataFrame
+    rows: Rows
+    plan: Plan
+    ranked: PackedRows
+    """The sort key of each cell, and the numbers of one row of it."""
+    groups: int
+
+    @property
+    def most_at_once(self) -> int:
+        """Return how many replicates may be evaluated in one query."""
+        return max(1, min(_CELLS_AT_ONCE // self.table.height, _MOST_GROUPS // self.groups))
+
+    def loads(self) -> Array:
+        """Return what a row of each cell adds to running totals, as a share of the largest total that fits."""
+        numbers = self.ranked.table.drop("key", "count", strict=False)
+        shares = [pl.lit(0.0)]
+        for name, dtype in numbers.schema.items():
+            shares.append(pl.col(name).cast(pl.Float64) / _LARGEST_TOTAL[dtype])
+        return array_of(self.ranked.table.with_columns(load=pl.max_horizontal(shares)), "load")
+
+    def evaluate(self, batch: Sequence[Counts]) -> pl.DataFrame:
+        """Return `replicate` (the place in the batch), `group` and the metrics."""
+        import numpy as np
+
+        counts = np.concatenate(batch)
+        key = self.ranked.key.in_later_group(pl.col("later"))
+        if self.most_at_once == 1:
+            key = pl.col("key")
+        numbers = pl.exclude("key", "count", "later") * pl.col("count")
+        table = self._drawn(self.ranked.table.drop("count"), counts)
+        ranked = self.ranked._replace(table=table.select(key, numbers, "count").collect())
+        frame = self.table.lazy()
+        if self.plan.ideals:
+            group = pl.col("group") + pl.col("later")
+            frame = self._drawn(self.table.drop("count"), counts).with_columns(group=group)
+        sums = aggregate(replace(self.rows, frame=frame, height=len(counts)), self.plan, ranked)
+        group = pl.col("group")
+        metrics = finalize(sums, ["group"], self.plan).with_columns(
+            pl.exclude("group").cast(pl.Float64)
+        )
+        place = group // self.groups
+        return metrics.with_columns(replicate=place, group=group % self.groups).collect()
+
+    def _drawn(self, table: pl.DataFrame, counts: Counts) -> pl.LazyFrame:
+        """Return a copy of the table for each replicate, with `count` and `later`, the number of groups before it.
+
+        Rows that are not drawn drop out.
+        """
+        copies = pl.concat([table] * (len(counts) // table.height), rechunk=True).lazy()
+        later = pl.int_range(pl.len(), dtype=pl.Int64) // table.height * self.groups
+        count = pl.Series("count", counts, dtype=pl.Int64)
+        return copies.with_columns(count, later=later).filter(pl.col("count") > 0)
+
+
+def _cells_of(
+    rows: Rows, data: pl.DataFrame, names: Sequence[str], undefined: float | None, groups: int
+) -> _Cells:
+    """Aggregate rows that no metric tells apart, and sort them once."""
+    apart = [name for name in (*_NUMBERS, "cluster") if name in data.columns]
+    distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
+    table = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
+    table = table.sort("key", *apart).collect()
+    # Keys of several copies need more bits than the keys of one.
+    is_small = min(_CELLS_AT_ONCE // table.height, _MOST_GROUPS // groups) > 1
+    rows = replace(rows, frame=table.lazy(), height=0 if is_small else table.height)
+    plan = plan_for(rows, names, undefined, needs_gain=False)
+    ranked = pack_rows(rows, plan.extra_sums)
+    of_one_row = pl.exclude("key", "count") // pl.col("count")
+    ranked = ranked._replace(table=ranked.table.with_columns(of_one_row))
+    return _Cells(table, rows, plan, ranked, groups)
+
+
+def _evaluate(
     rows: Rows,
     data: pl.DataFrame,
-    kept: pl.Series,
+    results: pl.Series,
     names: Sequence[str],
     undefined: float | None,
     draws: Draws,
 ) -> pl.DataFrame:
-    """Return `replicate`, `kept` and these metrics: their means over the groups with the same `kept`.
+    """Return `replicate`, `result` and these metrics: their means over the groups of the same result.
 
     The rows are sorted once. A replicate is a count for each of them, and its groups are further
     groups of one frame.
     """
     if data.is_empty():
-        return pl.DataFrame(
-            schema={"replicate": pl.Int64, "kept": pl.Int64, **dict.fromkeys(names, pl.Float64)}
-        )
-    apart = [name for name in ("weight", "gain", "judged", "cluster") if name in data.columns]
-    distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
-    cells = (
-        distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
-        .sort("key", *apart)
-        .collect()
-    )
-    units, unit_of_cell = _units(cells, stratified=draws.stratified)
-    sampler, groups = Sampler(units, draws.seed), len(kept)
-    at_once = max(1, min(_CELLS_AT_ONCE // cells.height, _MOST_GROUPS // groups))
-    # Keys of several copies need more bits than the keys of one.
-    rows = replace(rows, frame=cells.lazy(), height=cells.height if at_once == 1 else 0)
-    plan = plan_for(rows, names, undefined, needs_gain=False)
-    ranked = pack_rows(rows, plan.extra_sums)
-    # The weight or gain of one row, which is multiplied by the number of times that it is drawn.
-    numbers = ranked.table.select("key", pl.exclude("key", "count") // pl.col("count"))
+        metrics = dict.fromkeys(names, pl.Float64)
+        return pl.DataFrame(schema={"replicate": pl.Int64, "result": pl.Int64, **metrics})
+    cells = _cells_of(rows, data, names, undefined, len(results))
     parts = []
-    for first in range(0, draws.repeats, at_once):
-        drawn = [
-            sampler.draw(replicate)
-            for replicate in range(first, min(first + at_once, draws.repeats))
-        ]
-        counts = np.concatenate([of_units[unit_of_cell] for of_units in drawn])
-        counts = (
-            counts * np.tile(cells["count"].to_numpy(), len(drawn))
-            if "cluster" in apart
-            else counts
-        )
-        key = ranked.key.in_later_group(pl.col("later")) if at_once > 1 else pl.col("key")
-        number = pl.exclude("key", "count", "later") * pl.col("count")
-        table = _drawn(numbers, counts, groups).select(key, number, "count")
-        frame = rows.frame
-        if plan.ideals:
-            frame = _drawn(cells.drop("count"), counts, groups).with_columns(
-                group=pl.col("group") + pl.col("later")
-            )
-        replicates = replace(rows, frame=frame, height=len(counts))
-        sums = aggregate(replicates, plan, ranked._replace(table=table.collect()))
-        group, metrics = pl.col("group"), pl.exclude("group", "replicate", "kept")
-        metrics_of_groups = finalize(sums, ["group"], plan).with_columns(
-            metrics.cast(pl.Float64),
-            replicate=group // groups + first,
-            kept=pl.lit(kept).gather(group % groups),
-        )
-        parts.append(metrics_of_groups.group_by("replicate", "kept").agg(metrics.mean()).collect())
+    for first, batch in _batches(cells, draws):
+        table = cells.evaluate(batch).lazy()
+        result = pl.lit(results).gather(pl.col("group"))
+        table = table.with_columns(pl.col("replicate") + first, result=result)
+        metrics = pl.exclude("group", "replicate", "result").mean()
+        parts.append(table.group_by("replicate", "result").agg(metrics).collect())
     return pl.concat(parts)
 
 
-def _drawn(table: pl.DataFrame, counts: Numbers, groups: int) -> pl.LazyFrame:
-    """Return a copy of the table for each replicate, with `count` and `later`, the number of groups before it.
+def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
+    """Yield the number of the first replicate, and the counts of the cells in replicates whose running totals fit."""
+    units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
+    sampler = Sampler(units, draws.seed)
+    # A cluster is one unit, and each of its cells stands for several rows.
+    rows_of_cell = 1 if unit_of_cell is None else cells.table["count"].to_numpy()
+    loads = cells.loads()
+    batch: list[Counts] = []
+    load = 0.0
+    for replicate in range(draws.repeats):
+        drawn = sampler.draw(replicate)
+        counts = drawn if unit_of_cell is None else drawn[unit_of_cell] * rows_of_cell
+        more = float(counts @ loads)
+        if batch and (len(batch) == cells.most_at_once or load + more > 1):
+            yield replicate - len(batch), batch
+            batch = []
+            load = 0.0
+        batch.append(counts)
+        load += more
+    yield draws.repeats - len(batch), batch
 
-    Rows that are not drawn drop out.
-    """
-    copies = pl.concat([table] * (len(counts) // table.height), rechunk=True).lazy()
-    later = pl.int_range(pl.len(), dtype=pl.Int64) // table.height * groups
-    return copies.with_columns(pl.Series("count", counts, dtype=pl.Int64), later=later).filter(
-        pl.col("count") > 0
-    )
+
+# draws
+# -------------------------------------------------------------------------------------------------
 
 
 def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]:
-    """Return the units for `Sampler`, and the unit of each cell."""
+    """Return the units for `Sampler`, and the unit of each cell; None if each cell is a unit.
+
+    Clusters of groups that are compared are drawn together, unless each cluster is in one group.
+    """
     if "cluster" not in cells.columns:
-        label = pl.col("truth").cast(pl.Int64) if stratified else 0
-        return cells.select("kept", stratum=2 * pl.col("group") + label, n="count"), slice(None)
-    units = cells.select("kept", "cluster").unique().sort("kept", "cluster").with_row_index("unit")
-    joined = cells.join(units, on=["kept", "cluster"], maintain_order="left")
-    return units.select("kept", stratum="kept", n=1), joined["unit"].to_numpy()
+        label = pl.col("truth").cast(pl.Int64) if stratified else pl.lit(0, dtype=pl.Int64)
+        return cells.select("sample", stratum=2 * pl.col("group") + label, n="count"), None
+    cluster = ["sample", "cluster"]
+    results = pl.col("result").n_unique()
+    units = cells.group_by(cluster).agg(results=results, result=pl.col("result").first())
+    is_nested = (pl.col("results") == 1).all().over("sample")
+    # The samples of results that share clusters are one stratum.
+    stratum = pl.when(is_nested).then(2 * pl.col("result")).otherwise(2 * pl.col("sample") + 1)
+    units = units.with_columns(stratum=stratum, n=1).sort(cluster).with_row_index("unit")
+    joined = cells.join(units.select(*cluster, "unit"), on=cluster, maintain_order="left")
+    return units.select("sample", "stratum", "n"), joined["unit"].to_numpy()
+
+
+class _Bulk(NamedTuple):
+    """A stratum with many equal rows, whose counts are multinomial."""
+
+    units: Counts
+    shares: Array
+    rows: int
+    stream: int
 
 
 class Sampler:
     """Draws units with replacement: how often each unit is drawn in a replicate.
 
     A unit stands for `n` rows or clusters, and each replicate draws as many of them from a
-    `stratum` as the stratum has. The strata with the same `kept` are drawn independently of each
-    other. The draws of a stratum depend only on the seed, on the replicate and on the strata before
-    it with the same `kept`.
+    `stratum` as the stratum has. The strata of one `sample` are drawn independently of each other.
+    The draws of a stratum depend only on the seed, on the replicate and on the strata before it in
+    its sample.
     """
 
     def __init__(self, units: pl.DataFrame, seed: int) -> None:
-        self.seed, self.units = seed, len(units)
+        self.seed = seed
+        self.units = len(units)
         units = units.with_row_index("unit").sort("stratum", maintain_order=True)
         units = units.with_columns(rows=pl.col("n").sum().over("stratum"))
         is_bulk = pl.col("rows") > _ROWS_PER_UNIT * pl.len().over("stratum") + _ROWS_PER_STRATUM
-        few, bulk = units.filter(~is_bulk), units.filter(is_bulk)
-        single = few[np.repeat(np.arange(len(few)), few["n"])].with_row_index("row")
-        first, place = pl.col("row").first().over("stratum"), pl.int_range(pl.len()).over("kept")
-        single = single.select(
-            "unit", pl.col("rows").cast(pl.Float64), first=first.cast(pl.Int64), place=place
-        )
-        self.unit, self.rows, self.first, self.place = (
-            column.to_numpy() for column in single.get_columns()
-        )
-        self.most = int(self.place.max(initial=-1)) + 1
-        bulk = bulk.group_by("stratum", maintain_order=True).agg(
-            "unit", "n", pl.col("kept", "rows").first()
-        )
-        strata = bulk.select("unit", "n", "rows", pl.int_range(1, pl.len() + 1).over("kept")).rows()
-        self.bulk = [
-            (np.array(unit), np.array(n) / rows, rows, stream) for unit, n, rows, stream in strata
-        ]
+        self._set_rows(units.filter(~is_bulk))
+        self.bulk = _bulk_strata(units.filter(is_bulk))
 
-    def draw(self, replicate: int) -> Numbers:
+    def _set_rows(self, units: pl.DataFrame) -> None:
+        """Prepare the strata that are drawn row by row."""
+        import numpy as np
+
+        repeated = np.repeat(np.arange(len(units)), units["n"])
+        rows = units[repeated].with_row_index("row")
+        self.unit = rows["unit"].to_numpy()
+        self.rows_of_stratum = array_of(rows, "rows")
+        first = rows.select(pl.col("row").first().over("stratum").cast(pl.Int64))
+        self.first_of_stratum = first.to_series().to_numpy()
+        # The number of the random number that draws the row.
+        self.place = rows.select(pl.int_range(pl.len()).over("sample")).to_series().to_numpy()
+        self.places = int(self.place.max(initial=-1)) + 1
+
+    def draw(self, replicate: int) -> Counts:
         """Return the counts of the units."""
-        places = np.random.default_rng([self.seed, replicate]).random(self.most)[self.place]
-        drawn = self.first + (places * self.rows).astype(np.int64)
-        counts: Numbers = np.bincount(self.unit[drawn], minlength=self.units)
-        for units, shares, rows, stream in self.bulk:
-            generator = np.random.default_rng([self.seed, replicate, stream])
-            counts[units] = generator.multinomial(rows, shares)
+        import numpy as np
+
+        random = np.random.default_rng([self.seed, replicate]).random(self.places)
+        drawn = (random[self.place] * self.rows_of_stratum).astype(np.int64)
+        drawn_units = self.unit[self.first_of_stratum + drawn]
+        counts: Counts = np.bincount(drawn_units, minlength=self.units)
+        for bulk in self.bulk:
+            generator = np.random.default_rng([self.seed, replicate, bulk.stream])
+            counts[bulk.units] = generator.multinomial(bulk.rows, bulk.shares)
         return counts
 
 
-def bias_corrected(
-    replicates: Array, point: Array, df: Array, alpha: float
-) -> tuple[Array, Bounds]:
-    """Return the standard errors and the bias-corrected percentile intervals of values, from a row per replicate.
+def _bulk_strata(units: pl.DataFrame) -> list[_Bulk]:
+    """Return the strata that are drawn by multinomial counts."""
+    import numpy as np
 
-    The bounds are quantiles of the replicates at the probabilities Phi(2 z0 - t) and Phi(2 z0 + t).
-    Phi is the standard normal distribution function, and Phi(z0) is the share of replicates below
-    the value of the sample, where replicates equal to it count half (Efron 1987). In small samples,
-    replicates vary too little. So t is a quantile of Student's t distribution with `df` degrees of
-    freedom, in place of the normal quantile (Hesterberg 2015).
-    """
-    special, finite = scipy_special(), np.isfinite(replicates)
-    ordered, n = np.sort(np.where(finite, replicates, np.nan), axis=0), finite.sum(axis=0)
-    with np.errstate(all="ignore"):
-        # A difference of the size of rounding errors is none.
-        noise = ROUNDING * np.where(finite, abs(replicates), 0).max(axis=0)
-        below, above = (
-            (ordered < point - noise).sum(axis=0),
-            (ordered > point + noise).sum(axis=0),
-        )
-        share, repeats = (below + n - above) / 2 / n, len(replicates)
-        # If the value of the sample is the smallest or the largest, the share below it does not
-        # measure bias.
-        inside = (below > 0) & (above > 0)
-        z0 = np.where(inside, special.ndtri((2 * repeats * share + 1) / (2 * repeats + 2)), 0.0)
-        mean = np.where(finite, replicates, 0).sum(axis=0) / n
-        error = np.sqrt((np.where(finite, replicates - mean, 0) ** 2).sum(axis=0) / (n - 1))
-        # If all replicates have the same value, they do not show how the metric varies.
-        error = np.where(np.isfinite(point) & (error > noise), error, np.nan)
-        t, sides = t_quantile(alpha, df), []
-        for side in (-t, t):
-            place = np.nan_to_num(special.ndtr(2 * z0 + side) * (n - 1) + 0 * error)
-            neighbours = np.stack([np.floor(place), np.ceil(place)]).astype(int)
-            before, after = np.take_along_axis(ordered, neighbours, axis=0)
-            sides.append(before + (after - before) * (place - np.floor(place)) + 0 * (t * error))
-    return error, (np.minimum(point, sides[0]), np.maximum(point, sides[1]))
+    first = pl.col("sample", "rows").first()
+    strata = units.group_by("stratum", maintain_order=True).agg("unit", "n", first)
+    stream = pl.int_range(1, pl.len() + 1).over("sample")
+    return [
+        _Bulk(np.array(unit), np.array(n) / rows, rows, number)
+        for unit, n, rows, number in strata.select("unit", "n", "rows", stream).rows()
+    ]

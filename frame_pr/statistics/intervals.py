@@ -12,7 +12,8 @@ from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
-from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
+from frame_pr.statistics.bootstrap import Draws
+from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds
 from frame_pr.statistics.samples import (
     Evaluation,
@@ -30,7 +31,7 @@ Method: TypeAlias = Literal["closed form", "bootstrap"]
 METHODS = get_args(Method)
 COLUMNS = ("metric", "value", "low", "high", "units", "level")
 """The columns of intervals, after the keys."""
-DETAILS = ("standard_error", "undefined")
+DETAILS = ("standard_error", "undefined", "undefined_replicates")
 """The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
 
 
@@ -219,6 +220,7 @@ def intervals(
         table = intervals_of_draws(source, draws, confidence)
     else:
         table = with_bounds(source.estimates(), source.bounds, confidence)
+        table = table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)
     return give_sorted(table, source.keys, source.output, ["m"], columns)

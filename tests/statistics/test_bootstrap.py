@@ -7,7 +7,7 @@ from compare import assert_same, near
 from scipy import stats
 
 import frame_pr as fp
-from frame_pr.statistics.bootstrap import bias_corrected
+from frame_pr.statistics.bootstrap_intervals import Distribution
 
 
 def sample(rows=60, groups=3, seed=0):
@@ -50,8 +50,8 @@ def test_bounds_are_bias_corrected_quantiles():
     drawn = np.arange(1001.0)[:, None]
 
     def bounds(value):
-        _, sides = bias_corrected(drawn, np.array([value]), np.array([1e6]), 0.05)
-        return [side.item() for side in sides]
+        distribution = Distribution.of(drawn, np.array([value]), np.array([1e6]))
+        return [side.item() for side in distribution.bounds(0.05)]
 
     # No bias: the 2.5 and 97.5 % points of 0, 1, ..., 1000.
     assert bounds(500.0) == [pytest.approx(25, abs=0.1), pytest.approx(975, abs=0.1)]
@@ -69,11 +69,11 @@ def test_bounds_are_bias_corrected_quantiles():
 @pytest.mark.parametrize("value", [0.5, 2.0, 2.5, 4.0, 9.0])
 def test_bounds_of_few_replicates(value):
     replicates, df = [4.0, 1.0, float("nan"), 2.0, 2.0, 7.0, 3.0, 5.0], 3
-    error, (low, high) = bias_corrected(
-        np.array(replicates)[:, None], np.array([value]), np.array([df]), 0.1
-    )
+    drawn = np.array(replicates)[:, None]
+    distribution = Distribution.of(drawn, np.array([value]), np.array([df]))
+    low, high = distribution.bounds(0.1)
     finite = sorted(number for number in replicates if number == number)
-    assert error.item() == near(np.std(finite, ddof=1))
+    assert distribution.error.item() == near(np.std(finite, ddof=1))
     share = sum((number < value) + (number == value) / 2 for number in finite) / len(finite)
     is_inside = finite[0] < value < finite[-1]
     z0 = stats.norm.ppf((share * len(replicates) + 0.5) / (len(replicates) + 1)) if is_inside else 0
@@ -86,7 +86,7 @@ def test_an_interval_depends_on_the_seed_and_on_no_other_metric_group_or_batch()
     # A large group, so that other groups are drawn in several batches.
     data = pl.concat([sample(100), sample(30_000).with_columns(q=pl.lit(9, dtype=pl.Int64))])
     given = {"by": "q", "method": "bootstrap", "repeats": 100}
-    names = ["average_precision", "precision@threshold=0.5", "threshold@5", "recall@recall=0"]
+    names = ["average_precision", "precision@threshold=0.5", "threshold@5", "f1@recall=0.1"]
     together = fp.intervals(data, names, "truth", "score", **given)
     for name in names:
         alone = fp.intervals(data.filter(pl.col("q") == 1), name, "truth", "score", **given)
@@ -113,7 +113,9 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
         assert drawn.select("value", "units", "undefined").equals(
             closed.select("value", "units", "undefined")
         )
-        for name in ("standard_error", "low", "high"):
+        # With clusters, the degrees of freedom differ.
+        numbers = ["standard_error"] if "cluster" in given else ["standard_error", "low", "high"]
+        for name in numbers:
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
 
 
@@ -137,15 +139,9 @@ def test_options_without_a_closed_form():
     low, high = systems.filter(system="score").select("low", "high").row(0)
     assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
     # As many positives in all replicates: so the share of positives does not vary.
-    fixed = fp.intervals(
-        data,
-        ["prevalence", "recall@threshold=0.5"],
-        "truth",
-        "score",
-        stratified=True,
-        **given,
-        details=True,
-    )
+    names = ["prevalence", "recall@threshold=0.5"]
+    with pytest.warns(fp.DataWarning, match="prevalence is the same in all replicates"):
+        fixed = fp.intervals(data, names, "truth", "score", stratified=True, **given, details=True)
     assert fixed.select("standard_error", "low").row(0) == (None, None)
     recall, positives = fixed["value"][1], data["truth"].sum()
     assert fixed["standard_error"][1] == pytest.approx(
@@ -214,8 +210,115 @@ def test_clusters_with_fewer_than_two_of_a_class_have_no_bounds():
 
 def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
     drawn = np.array([[0.3], [0.3 + 2**-54]] * 50)
-    error, bounds = bias_corrected(drawn, np.array([0.3]), np.array([9.0]), 0.05)
-    assert np.isnan([error, *bounds]).all()
+    distribution = Distribution.of(drawn, np.array([0.3]), np.array([9.0]))
+    assert np.isnan([distribution.error, *distribution.bounds(0.05)]).all()
+
+
+def weighted_sample(positive, negative, rows=300):
+    """Rows of two weights, those of positives and of negatives."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(rows) < 0.2
+    return pl.DataFrame(
+        {
+            "q": np.arange(rows) % 3,
+            "user": np.arange(rows) // 3,
+            "truth": truth,
+            "score": rng.normal(size=rows) + truth,
+            "w": np.where(truth, positive, negative),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"stratified": True},
+        {"cluster": "user"},
+        {"by": "q"},
+        {"by": "q", "mean_over": "q", "sampled": "rows"},
+    ],
+    ids=str,
+)
+def test_running_totals_of_all_replicates_fit(given):
+    # Multiples of one weight give one value of each share, whatever the size of the totals.
+    names = ["roc_auc", "roc_auc@fpr=0.2", "equal_error_rate", "max_f1", "average_precision"]
+    given = given | {"method": "bootstrap", "repeats": 3_000, "weight": "w"}
+    results = []
+    for unit in (0.1, 1, 2**41, 2.0**-300, 2.0**300):
+        data = weighted_sample(1 * unit, 97 * unit)
+        results.append(fp.intervals(data, names, "truth", "score", **given))
+    bounds = results[0].select("low", "value", "high")
+    assert bounds.null_count().row(0) == (0, 0, 0)
+    assert bounds.min_horizontal().min() >= 0
+    assert bounds.max_horizontal().max() <= 1
+    for result in results[1:]:
+        assert_same(result, results[0])
+
+
+# Weights differ by up to 10^11, so that single rows outweigh all others.
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_shares_are_shares(seed):
+    rng = np.random.default_rng(seed)
+    data = sample(50, seed=seed).with_columns(w=10.0 ** rng.uniform(-3, 8, 50))
+    names = ["roc_auc", "roc_auc@fpr=0.3", "average_precision", "recall@fpr=0.1"]
+    given = {"method": "bootstrap", "repeats": 3_000, "weight": "w", "cluster": "user"}
+    found = fp.intervals(data, names, "truth", "score", **given)
+    assert found["low"].is_between(0, found["value"]).all()
+    assert found["high"].is_between(found["value"], 1).all()
+
+
+def test_replicates_without_a_value_are_counted():
+    # Of 100 rows, 2 reach the threshold: a replicate has none of them with probability 0.98^100.
+    data = pl.DataFrame({"y": [1, 0] * 50, "s": [0.9, 0.8] + [0.1] * 98})
+    given = {"method": "bootstrap", "repeats": 4_000, "details": True}
+    message = r"precision@threshold=0.5 has no value in 1\d.\d\d% of the replicates"
+    with pytest.warns(fp.DataWarning, match=message):
+        found = fp.intervals(data, "precision@threshold=0.5", "y", "s", **given)
+    share = found["undefined_replicates"].item() / 4_000
+    assert share == pytest.approx(0.98**100, abs=4 * (0.13 * 0.87 / 4_000) ** 0.5)
+    closed = fp.intervals(data, "precision@threshold=0.5", "y", "s", details=True)
+    assert closed["undefined_replicates"].to_list() == [None]
+
+
+def test_few_replicates_without_a_value_need_no_warning():
+    # 0.95^100 = 0.6 % of the replicates have none of the 5 positives, less than a fifth of 5 %.
+    data = pl.DataFrame({"y": [1] * 5 + [0] * 95, "s": range(100)})
+    given = {"method": "bootstrap", "repeats": 4_000, "details": True}
+    found = fp.intervals(data, "roc_auc", "y", "s", **given)
+    assert 10 <= found["undefined_replicates"].item() <= 40
+
+
+@pytest.mark.parametrize(("missing", "has_bounds"), [(49, True), (50, False), (99, False)])
+def test_half_of_the_replicates_without_a_value_have_no_bounds(missing, has_bounds):
+    drawn = np.arange(100.0)
+    drawn[:missing] = np.nan
+    distribution = Distribution.of(drawn[:, None], np.array([99.0]), np.array([9.0]))
+    assert distribution.undefined == [missing]
+    assert np.isfinite(distribution.bounds(0.05)).all() == has_bounds
+
+
+def test_a_perfect_ranking_has_the_bounds_of_the_closed_form():
+    # All n = 3 rows of the rarer label are ranked right with a probability of at most low^3.
+    data = pl.DataFrame({"y": [1] * 3 + [0] * 7, "s": range(10, 0, -1)})
+    names = ["average_precision", "roc_auc", "recall@fpr=0.1", "specificity@threshold=8"]
+    with pytest.warns(
+        fp.DataWarning, match="average_precision, roc_auc and 2 more have no value in up to [23]"
+    ):
+        found = fp.intervals(data, names, "y", "s", method="bootstrap")
+    assert found["value"].to_list() == [1] * 4
+    assert found["low"].to_list() == [near(0.025 ** (1 / 3))] * 4
+    assert found["high"].to_list() == [1] * 4
+    closed = fp.intervals(data, names[:2], "y", "s")
+    assert closed["low"].to_list() == [near(0.025 ** (1 / 3))] * 2
+
+
+def test_a_cutoff_that_selects_few_rows_has_no_bounds_at_1():
+    # The first 3 rows are positive in each replicate, of 1 row, 3 rows or more.
+    data = pl.DataFrame({"y": [1] * 30 + [0] * 70, "s": range(100, 0, -1)})
+    with pytest.warns(fp.DataWarning, match="precision@3 is the same in all replicates"):
+        found = fp.intervals(data, "precision@3", "y", "s", method="bootstrap")
+    assert found.select("value", "low", "high").row(0) == (1, None, None)
 
 
 REFUSED = [

@@ -170,6 +170,7 @@ def test_means_of_fixed_groups():
         "level",
         "standard_error",
         "undefined",
+        "undefined_replicates",
     ]
     mean = fp.intervals(
         data, names, "truth", "score", by="q", mean_over="q", sampled="rows", details=True
@@ -323,9 +324,8 @@ def test_clusters_without_a_positive_say_nothing_of_a_recall_of_1():
     "options", [{}, {"cluster": "c"}, {"method": "bootstrap", "repeats": 100}], ids=str
 )
 def test_a_group_of_dropped_rows_has_no_units(options):
-    data = pl.DataFrame(
-        {"q": [1, 1, 1, 1, 2], "y": [1, 0, 1, 0, None], "s": [5, 4, 3, 2, 1], "c": [1, 2, 3, 4, 5]}
-    )
+    labels = [1, 0] * 5 + [None]
+    data = pl.DataFrame({"q": [1] * 10 + [2], "y": labels, "s": range(11), "c": range(11)})
     bounds = fp.intervals(data, "average_precision", "y", "s", by="q", unjudged="drop", **options)
     assert bounds.select("q", "value", "units").rows()[1] == (2, None, 0)
 
