@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_pr.frames.messages import warn
 from frame_pr.metrics.rates import RATES
-from frame_pr.statistics.bootstrap import Draws, Replicates, replicates_of
+from frame_pr.statistics.bootstrap import Draws, replicates_of
 from frame_pr.statistics.bounds import (
     BOUNDS,
     ROUNDING,
