@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ _CELLS_AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
 """Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
-_LARGEST_TOTAL = {pl.Int64(): 2.0**62, pl.Int128(): 2.0**126}
+_LARGEST_TOTAL: Mapping[pl.DataType, float] = {pl.Int64(): 2.0**62, pl.Int128(): 2.0**126}
 """The running totals of a batch must stay below: half of the largest integer of their dtype."""
 _ROWS_PER_UNIT = 8
 _ROWS_PER_STRATUM = 1_500
@@ -212,8 +212,8 @@ def _cells_of(
     """Aggregate rows that no metric tells apart, and sort them once."""
     apart = [name for name in (*_NUMBERS, "cluster") if name in data.columns]
     distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
-    table = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
-    table = table.sort("key", *apart).collect()
+    cells = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
+    table = cells.sort("key", *apart).collect()
     # Keys of several copies need more bits than the keys of one.
     is_small = min(_CELLS_AT_ONCE // table.height, _MOST_GROUPS // groups) > 1
     rows = replace(rows, frame=table.lazy(), height=0 if is_small else table.height)
@@ -238,8 +238,8 @@ def _evaluate(
     groups of one frame.
     """
     if data.is_empty():
-        metrics = dict.fromkeys(names, pl.Float64)
-        return pl.DataFrame(schema={"replicate": pl.Int64, "result": pl.Int64, **metrics})
+        columns = dict.fromkeys(names, pl.Float64)
+        return pl.DataFrame(schema={"replicate": pl.Int64, "result": pl.Int64, **columns})
     cells = _cells_of(rows, data, names, undefined, len(results))
     parts = []
     for first, batch in _batches(cells, draws):
