@@ -5,6 +5,7 @@ Its pages are Markdown, and the reference is made from the docstrings.
 
 import re
 import struct
+import sys
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
@@ -12,6 +13,9 @@ from importlib.metadata import version as version_of
 from io import StringIO
 from pathlib import Path
 from textwrap import shorten
+
+sys.path.insert(0, str(Path(__file__).parent))
+from search_words import SearchWords
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -94,6 +98,7 @@ html_theme_options = {
 
 def setup(app):
     """What Sphinx and the theme do not do by themselves."""
+    app.add_search_language(SearchWords)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("autodoc-process-docstring", _list_options, priority=100)

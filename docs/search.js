@@ -1,7 +1,9 @@
 /* How the search of the site orders what it finds; it is part of a file that follows Sphinx's searchtools.js. */
 
 const LAST = ["stability"];
-const BELOW_GUIDES = ["gallery", "reference", "cheat-sheet", "api/frame_pr.PR", "api/frame_pr.ExprPR"];
+const BELOW_GUIDES = [
+  "gallery", "reference", "cheat-sheet", "performance", "metric-names", "options", "api/frame_pr.PR", "api/frame_pr.ExprPR",
+];
 let asked = "";
 
 const { _performSearch } = Search;
@@ -24,17 +26,22 @@ Scorer.score = (result) => {
   }
   // All words of the glossary without the one that was asked for come last.
   if (LAST.includes(docname) || (kind === "text" && docname === "glossary")) return score - 1000;
-  return BELOW_GUIDES.includes(docname) ? score - 12 : score;
+  if (BELOW_GUIDES.includes(docname)) return score - 12;
+  // A heading that contains the query, then the text of guides, then the text of functions.
+  if (kind === "title") return score + 10;
+  return kind === "text" && docname.startsWith("api/") ? score - 2 : score;
 };
 
-// A word is no part of another word: "rag" is not in "average". Sphinx looks for parts where an index lacks the word,
-// and in all names of functions, of which "preci" still begins a word.
+// A word is no part of another word: "rag" is not in "average". Where the index lacks a word, words that begin with it
+// count: "calibrat" finds "calibration". Sphinx would look for parts, also in the names of functions.
 const { performTermsSearch, performObjectSearch } = Search;
 Search.performTermsSearch = (searchTerms, excludedTerms) => {
   for (const index of [Search._index.terms, Search._index.titleterms])
-    for (const word of searchTerms) if (!Object.hasOwn(index, word)) index[word] = [];
+    for (const word of searchTerms)
+      if (!Object.hasOwn(index, word)) index[word] = filesOf(index, (term) => word.length > 3 && term.startsWith(word));
   return performTermsSearch(searchTerms, excludedTerms);
 };
+const filesOf = (index, matches) => [...new Set(Object.keys(index).filter(matches).flatMap((term) => index[term]))];
 Search.performObjectSearch = (object, objectTerms) => {
   const begins = ([, name]) => `_${name.toLowerCase().replaceAll(".", "_")}`.includes(`_${object.replaceAll(".", "_")}`);
   return performObjectSearch(object, objectTerms).filter(begins);
