@@ -40,7 +40,7 @@ nitpick_ignore_regex = [("py:obj", r"(?s)(?!frame_pr\.).*")]
 
 # Headings get the anchors that a forge gives them, which links in the pages rely on.
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 # Formulas are MathML, which browsers draw by themselves: no script, and none of another site. A
 # forge reads the same fences.
 myst_fence_as_directive = ["math"]
