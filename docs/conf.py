@@ -172,7 +172,7 @@ def _refused_options():
         if options.count("ties=") == 4:  # each rule but the default
             in_line.add("ties")
         if "tie_break" in in_line:
-            in_line.add("tie_break_descending")
+            in_line |= {"tie_break_descending", "tie_break_as_text"}
 
         functions = re.findall(r"(?:^|, )`(\w+)`", names.strip())
         for function in functions:

@@ -26,6 +26,7 @@ _LONGEST_NUMBER = 100  # characters
 DEFAULTS: Mapping[str, Any] = {
     "ties": "threshold",
     "tie_break_descending": True,
+    "tie_break_as_text": False,
     "ascending": False,
     "unscored": "raise",
     "unjudged": "raise",

@@ -87,6 +87,9 @@ class Options(TypedDict, total=False):
     tie_break_descending : bool
         Whether the largest `tie_break` comes first. Default True, as trec_eval orders the names of
         documents.
+    tie_break_as_text : bool
+        Whether the values of `tie_break` are ordered as text, so that "9" comes after "10".
+        trec_eval orders ids so, whatever they are. Default False: in the order of their dtype.
     ascending : bool
         Whether lower scores rank first, as for ranks, distances and losses. A threshold then
         selects rows with at most its score, and the lowest threshold replaces the highest one.
@@ -129,6 +132,7 @@ class Options(TypedDict, total=False):
     ties: Ties
     tie_break: Column
     tie_break_descending: bool
+    tie_break_as_text: bool
     ascending: bool
     weight: Column
     count: Column
@@ -159,6 +163,7 @@ class TrecEvalOptions(TypedDict):
     """The options of `TREC_EVAL`."""
 
     tie_break: Column
+    tie_break_as_text: Literal[True]
     unscored: Literal["unretrieved"]
     unjudged: Literal["trec_eval"]
     undefined: float
@@ -166,6 +171,7 @@ class TrecEvalOptions(TypedDict):
 
 TREC_EVAL: TrecEvalOptions = {
     "tie_break": "document",
+    "tie_break_as_text": True,
     "unscored": "unretrieved",
     "unjudged": "trec_eval",
     "undefined": 0.0,

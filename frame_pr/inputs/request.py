@@ -37,7 +37,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
 }
 OTHER_SYSTEM = "other"
 """What the names of the scores of other systems begin with."""
-_FLAGS = ("ascending", "tie_break_descending")
+_FLAGS = ("ascending", "tie_break_descending", "tie_break_as_text")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 

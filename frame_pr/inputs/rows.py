@@ -412,6 +412,8 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
             data.get_column("tie_break"),
         )
         column = column.fill_nan(None) if column.dtype.is_float() else column
+        if request.options.get("tie_break_as_text"):
+            column = column.cast(pl.String)
     else:  # A missing gain counts as 0, and so does its place.
         column = data.get_column("gain").fill_null(0)
         column = column.fill_nan(0) if column.dtype.is_float() else column

@@ -160,6 +160,8 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
             else (role, selection.others[role])
         )
         values.refuse_objects(argument, name, schema[role])
+        if role == "tie_break" and request.options.get("tie_break_as_text"):
+            values.refuse_no_text(role, name, schema[role], kind.type_of(name))
         if role in _NUMERIC_ROLES:
             values.refuse_text(role, name, schema[role], kind.type_of(name))
         if role == "count" or (role in weights.WEIGHT_COLUMNS and schema[role].is_integer()):

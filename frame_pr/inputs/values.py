@@ -173,6 +173,16 @@ def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str =
         raise TypeError(f"{finding}: it must be numeric, so cast it before the call")
 
 
+def refuse_no_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str) -> None:
+    """Check that values have one text, as ids have: 1.0 and a date have several."""
+    if dtype not in TEXTS and not dtype.is_integer():
+        raise TypeError(
+            f"{argument} column {shown(name)} is {dtype_label or type_of(dtype)}, and "
+            f"{argument}_as_text=True orders texts and whole numbers: cast it to text before the "
+            f"call, or give {argument}_as_text=False"
+        )
+
+
 def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Check that scores are numbers."""
     if not dtype.is_numeric():

@@ -139,6 +139,75 @@ def test_tie_break_ranks_what_the_scores_leave_open():
     assert fp.precision_at_k(same, "y", "s", 1, tie_break="doc").item() == pytest.approx(1 / 3)
 
 
+IDS = pl.DataFrame({"q": 1, "document": ["9", "10"], "s": 1.0, "y": [None, 1]})
+ID_TYPES = [
+    pl.String(),
+    pl.Int8(),
+    pl.Int64(),
+    pl.UInt64(),
+    pl.Int128(),
+    pl.Categorical(),
+    pl.Enum(["9", "10"]),
+    pl.Enum(["10", "9"]),
+]
+
+
+@pytest.mark.parametrize("dtype", ID_TYPES, ids=str)
+def test_trec_eval_orders_ids_as_text(dtype):
+    # "9" is the last text, so document 10 has rank 2 and precision 1/2.
+    typed = IDS.with_columns(pl.col("document").cast(dtype))
+    for frame in (typed, typed.lazy(), typed.sort("document")):
+        found = frame.pr.average_precision("y", "s", by="q", **fp.TREC_EVAL)
+        assert found.lazy().collect().rows() == [(1, 0.5)]
+    first = typed.pr.average_precision(
+        "y", "s", by="q", **fp.TREC_EVAL | {"tie_break_descending": False}
+    )
+    assert first.rows() == [(1, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    # The caller's own tie break has the order of its dtype: 10 is above 9, and so is the last
+    # category of an Enum.
+    [(pl.Int64(), 1.0), (pl.String(), 0.5), (ID_TYPES[6], 1.0), (ID_TYPES[7], 0.5)],
+    ids=str,
+)
+def test_a_tie_break_has_the_order_of_its_dtype(dtype, value):
+    typed = IDS.with_columns(pl.col("document").cast(dtype))
+    own = {"tie_break": "document", "unjudged": "negative"}
+    assert typed.pr.average_precision("y", "s", **own).item() == value
+    assert typed.pr.average_precision("y", "s", **own, tie_break_as_text=True).item() == 0.5
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        lambda pd: [9, 10],
+        lambda pd: pd.array([9, 10], dtype="Int64"),
+        lambda pd: pd.Series([9, 10], dtype=object),
+        lambda pd: pd.Categorical([9, 10], categories=[9, 10], ordered=True),
+        lambda pd: pd.Categorical(["9", "10"], categories=["10", "9"]),
+        lambda pd: pd.Categorical(["9", "10"], categories=["9", "10"]),
+    ],
+)
+def test_trec_eval_orders_ids_of_pandas_as_text(ids):
+    pd = pytest.importorskip("pandas")
+    run = pd.DataFrame({"document": ids(pd), "s": 1.0, "y": [float("nan"), 1]})
+    assert run.pr.average_precision("y", "s", **fp.TREC_EVAL).iloc[0, 0] == 0.5
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Date(), pl.Datetime(), pl.Duration(), pl.Boolean(), pl.Float64(), pl.Decimal(9, 2)]
+)
+def test_ids_that_are_no_text_are_refused(dtype):
+    typed = IDS.with_columns(document=pl.Series([0, 1]).cast(dtype))
+    sentence = rf"tie_break column 'document' is {dtype.base_type()}.*: cast it to text before"
+    for frame in (typed, typed.lazy()):
+        with pytest.raises((TypeError, pl.exceptions.ComputeError), match=sentence):
+            frame.pr.average_precision("y", "s", by="q", **fp.TREC_EVAL).lazy().collect()
+    assert typed.pr.average_precision("y", "s", unjudged="drop", tie_break="document").item() == 1
+
+
 @pytest.mark.parametrize(("descending", "tp"), [(True, [0, 1, 1]), (False, [1, 1, 1])])
 @pytest.mark.parametrize("last", [2**33 - 3, 2**33 - 2, 2**33 - 1])
 def test_tie_breaks_around_what_fits_into_the_sort_key(last, descending, tp):
