@@ -1,4 +1,7 @@
-"""Every metric of one group under every option, in exact fractions, by docs/metric-definitions.md alone."""
+"""Every metric of one group under every option, in exact fractions.
+
+It follows docs/metric-definitions.md alone, one definition after the other.
+"""
 
 from fractions import Fraction
 from functools import cache, partial
@@ -8,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SHORT = 1000
+"""The places of a tie that are added one by one."""
 
 
 def over(a, b):
@@ -15,13 +19,16 @@ def over(a, b):
 
 
 def oracle(name, truth, score):
-    """Value of a metric: a Fraction or an int (mcc: a float; a threshold: the score itself), None where undefined."""
+    """The value of a metric, None where it is undefined.
+
+    It is a Fraction or an int; of mcc a float, of a threshold the score itself.
+    """
     rows = [Row(bool(y), s) for y, s in zip(truth, score, strict=True)]
     return Group(rows, lambda score, threshold: score >= float(threshold), {}, {}).value(name)
 
 
 def points(truth, score):
-    """The curve: (threshold, k, tp) for every distinct score, descending. A block of ties is taken whole."""
+    """The curve: (threshold, k, tp) for every distinct score, descending. A tie is taken whole."""
     rows = list(zip(map(bool, truth), score, strict=True))
     thresholds = sorted(set(score), reverse=True)
     return [
@@ -29,50 +36,69 @@ def points(truth, score):
     ]
 
 
-def figure(name, tp, k, positives, rows):
-    """A figure of the confusion table, by its textbook definition; None where a denominator is 0."""
-    fp, fn, tn = k - tp, positives - tp, rows - positives - (k - tp)
+# Rates of a confusion table.
+
+SHARES = {
+    "precision": lambda tp, fp, fn, tn: (tp, tp + fp),
+    "recall": lambda tp, fp, fn, tn: (tp, tp + fn),
+    "specificity": lambda tp, fp, fn, tn: (tn, tn + fp),
+    "npv": lambda tp, fp, fn, tn: (tn, tn + fn),
+    "fpr": lambda tp, fp, fn, tn: (fp, fp + tn),
+    "fnr": lambda tp, fp, fn, tn: (fn, fn + tp),
+    "fdr": lambda tp, fp, fn, tn: (fp, fp + tp),
+    "accuracy": lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
+    "prevalence": lambda tp, fp, fn, tn: (tp + fn, tp + fp + fn + tn),
+}
+SUMS = {
+    "informedness": ("recall", "specificity", lambda a, b: a + b - 1),
+    "markedness": ("precision", "npv", lambda a, b: a + b - 1),
+    "balanced_accuracy": ("recall", "specificity", lambda a, b: (a + b) / 2),
+}
+
+
+def rate_of(name, tp, k, positives, rows):
+    """A rate or count, by its textbook definition; None where a denominator is 0."""
+    fp = k - tp
+    fn = positives - tp
+    tn = rows - positives - fp
     counts = {"k": k, "tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    shares = {
-        "precision": (tp, tp + fp),
-        "recall": (tp, tp + fn),
-        "specificity": (tn, tn + fp),
-        "npv": (tn, tn + fn),
-    }
-    shares |= {"fpr": (fp, fp + tn), "fnr": (fn, fn + tp), "fdr": (fp, fp + tp)}
-    shares |= {"accuracy": (tp + tn, rows), "prevalence": (positives, rows)}
-    sums = {"informedness": ("recall", "specificity"), "markedness": ("precision", "npv")}
     if name in counts:
         return counts[name]
-    if name in shares:
-        return over(*shares[name])
-    if name in sums:
-        pair = [over(*shares[one]) for one in sums[name]]
-        return None if None in pair else sum(pair) - 1
-    if name == "balanced_accuracy":
-        pair = [over(*shares[one]) for one in ("recall", "specificity")]
-        return None if None in pair else sum(pair) / 2
+    if name in SHARES:
+        return over(*SHARES[name](tp, fp, fn, tn))
+    if name in SUMS:
+        first, second, combine = SUMS[name]
+        pair = [over(*SHARES[part](tp, fp, fn, tn)) for part in (first, second)]
+        return None if None in pair else combine(*pair)
     if name.startswith("cost"):
         return over(fp + Fraction(name.removeprefix("cost")) * fn, rows)
     if name == "lift":
         # The share of positives among the predicted, over the share of positives among all.
         return over(Fraction(tp) * rows, Fraction(k) * positives)
     if name == "kappa":
-        chance = Fraction((tp + fp) * (tp + fn) + (tn + fp) * (tn + fn)) / rows**2
-        return over(Fraction(tp + tn) / rows - chance, 1 - chance)
+        agreed = Fraction((tp + fp) * (tp + fn) + (tn + fp) * (tn + fn)) / rows**2
+        return over(Fraction(tp + tn) / rows - agreed, 1 - agreed)
     if name == "mcc":
-        margins, covariance = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn), tp * tn - fp * fn
-        return (
-            None
-            if margins == 0
-            else sqrt(Fraction(covariance**2) / margins) * (1 if covariance > 0 else -1)
-        )
+        return correlation(tp, fp, fn, tn)
+    if not name.startswith("f") or not name[1:].replace(".", "").isdecimal():
+        raise KeyError(name)
     b2 = Fraction(name.removeprefix("f")) ** 2
     return over((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
 
 
+def correlation(tp, fp, fn, tn):
+    margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    covariance = tp * tn - fp * fn
+    if margins == 0:
+        return None
+    return sqrt(Fraction(covariance**2) / margins) * (1 if covariance > 0 else -1)
+
+
+# Groups.
+
+
 class Row(NamedTuple):
-    """Truth, score and tie_break are None where they are missing; a weight is a whole number or a Fraction.
+    """A label, score or tie-break is None where it is missing; a weight is an int or a Fraction.
 
     It stands for `count` rows, each of this weight and gain.
     """
@@ -88,417 +114,493 @@ class Row(NamedTuple):
     def mass(self):
         return self.weight * self.count
 
+    @property
+    def worth(self):
+        """The gain, which is 1 for a positive where gains are not given."""
+        return int(self.truth is True) if self.gain is None else self.gain
+
+
+class Block(NamedTuple):
+    """Rows without an order among them, and the number of rows above."""
+
+    above: Any
+    size: Any
+    hits: Any
+    gain: Any
+    hit_gain: Any
+    labelled: int
+
+    def inside(self, rank):
+        """How many of its places are within the first ranks."""
+        return max(0, min(self.size, rank - self.above))
+
 
 class Group:
     """The rows of a group that count, as blocks in rank order, each taken whole.
 
-    Of `blocks`: (rows above it, its rows, its positives, its gain, how many are judged); of
-    `curve`: (score, k, tp).
+    `curve` has (score, k, tp) after each block.
     """
 
     def __init__(self, rows, reaches, options, known):
-        drop = [
-            name
-            for name, by in (("truth", "unjudged"), ("score", "unscored"))
-            if options.get(by) == "drop"
-        ]
-        rows = [
-            row
-            for row in rows
-            if row.mass > 0 and not any(getattr(row, name) is None for name in drop)
-        ]
-        self.reaches, self.apart = reaches, options.get("ties", "threshold")
-        found = sum(row.mass for row in rows if row.truth)
-        self.positives = known_total(found, known.get("positives"))
-        missed = self.positives - found
-        self.rows = known_total(sum(row.mass for row in rows) + missed, known.get("rows"))
+        self.reaches = reaches
+        self.ties = options.get("ties", "threshold")
+        dropped = {"truth": options.get("unjudged"), "score": options.get("unscored")}
+        fields = [field for field, option in dropped.items() if option == "drop"]
+        rows = [row for row in rows if row.mass > 0]
+        rows = [row for row in rows if not any(getattr(row, field) is None for field in fields)]
+        self.count(rows, known)
+        self.rank(rows, options)
+
+    def count(self, rows, known):
+        """The totals of the group. Known totals add rows that the frame lacks."""
+        positives = sum(row.mass for row in rows if row.truth)
+        self.positives = known_total(positives, known.get("positives"))
+        self.missed = self.positives - positives
+        self.rows = known_total(sum(row.mass for row in rows) + self.missed, known.get("rows"))
+        self.negatives = self.rows - self.positives
+        self.unlabelled = sum(row.count for row in rows if row.truth is None)
+        self.gains = [(row.worth, row.count) for row in rows]
         # Without gains, a positive's is 1, be it in the frame or not.
-        self.unjudged = sum(row.count for row in rows if row.truth is None)
-        self.gains, self.missed = [(worth(row), row.count) for row in rows], missed
-        self.hit_gain = sum(worth(row) * row.count for row in rows if row.truth)
-        self.blocks, self.hit_gains, self.curve, self.tied_rows, k, tp = [], [], [], 0, 0, 0
+        self.hit_gain = sum(row.worth * row.count for row in rows if row.truth) + self.missed
+
+    def rank(self, rows, options):
+        self.blocks = []
+        self.curve = []
+        self.tied_rows = k = tp = 0
         scores = {row.score for row in rows if row.score is not None}
         for score in sorted(scores, reverse=not options.get("ascending", False)):
             tied = [row for row in rows if row.score == score]
             number = sum(row.count for row in tied)
             self.tied_rows += number if number > 1 else 0
-            for block in self.split(tied, options.get("tie_break_descending", True)):
-                size, hits = (
-                    sum(row.mass for row in block),
-                    sum(row.mass for row in block if row.truth),
-                )
-                judged = sum(row.count for row in block if row.truth is not None)
-                gain = sum(worth(row) * row.count for row in block)
-                self.blocks.append((k, size, hits, gain, judged))
-                self.hit_gains.append(sum(worth(row) * row.count for row in block if row.truth))
-                k, tp = k + size, tp + hits
+            for members in self.split(tied, options.get("tie_break_descending", True)):
+                block = block_of(members, k)
+                self.blocks.append(block)
+                k += block.size
+                tp += block.hits
                 self.curve.append((score, k, tp))
-        self.unranked = self.rows - k, self.positives - tp
+        self.unranked = (self.rows - k, self.positives - tp)
 
     def split(self, tied, descending):
-        """Rows of equal score: together, or as far as a tie_break, the order of rows or of truths tells them apart."""
-        if self.apart in ("threshold", "expected"):
-            places = [
-                *sorted({row.tie for row in tied if row.tie is not None}, reverse=descending),
-                None,
-            ]
-            return [
-                block for place in places if (block := [row for row in tied if row.tie == place])
-            ]
+        """Rows of equal score: together, or apart by a tie-break, their order, or their labels."""
+        if self.ties in ("threshold", "expected"):
+            places = {row.tie for row in tied if row.tie is not None}
+            ordered = [*sorted(places, reverse=descending), None]
+            blocks = [[row for row in tied if row.tie == place] for place in ordered]
+            return [block for block in blocks if block]
         tied = [row._replace(count=1) for row in tied for _ in range(row.count)]
-        late = {"order": (), "optimistic": (False, None), "pessimistic": (True,)}[self.apart]
-        if self.apart != "order" and any(row.gain is not None for row in tied):
-            return [[row] for row in sorted(tied, key=worth, reverse=self.apart == "optimistic")]
+        if self.ties != "order" and any(row.gain is not None for row in tied):
+            best_first = self.ties == "optimistic"
+            return [[row] for row in sorted(tied, key=lambda row: row.worth, reverse=best_first)]
+        late = {"order": (), "optimistic": (False, None), "pessimistic": (True,)}[self.ties]
         return [[row] for row in sorted(tied, key=lambda row: row.truth in late)]
 
+    @property
+    def pairs(self):
+        """(rows, positives) of each block."""
+        return [(block.size, block.hits) for block in self.blocks]
+
     def first(self, rank):
-        """The blocks of the first rows: one that the rank falls into keeps its share of hits, and ends there."""
-        cut = [(min(size, rank - above), size, hits) for above, size, hits, *_ in self.blocks]
-        return [(taken, Fraction(taken * hits, size)) for taken, size, hits in cut if taken > 0]
+        """(rows, positives) of the blocks of the first rows; a cut block keeps its share."""
+        taken = [(block.inside(rank), block) for block in self.blocks]
+        return [(size, Fraction(size * block.hits, block.size)) for size, block in taken if size]
 
-    def area(self, blocks):
-        """Sum over the hits of the precision there."""
-        k = tp = total = 0
-        for size, hits in blocks:
-            k, tp = k + size, tp + hits
-            total += Fraction(hits) * tp / k
-        return total
-
-    def expected_area(self, rank, blocks):
-        """The same of the first rows, over all orders: of each place the chance of a hit times its mean precision."""
-        k = tp = total = 0
-        for size, hits in blocks:
-            both = (
-                Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0
-            )  # a place and one above it
-            share, places = Fraction(hits, size) if size else 0, min(size, rank - k)
-            if places > SHORT:  # too many to add as fractions
-                ranks_above = harmonic(k, places)
-                total += share * (tp + 1) * ranks_above + both * (places - (k + 1) * ranks_above)
-            else:
-                for j in range(1, places + 1):
-                    total += (share * (tp + 1) + (j - 1) * both) / (k + j)
-            k, tp = k + size, tp + hits
-        return total
+    def hits_of_first(self, rank):
+        return sum(hits for _, hits in self.first(rank))
 
     def rank_of(self, text):
-        """A rank; a share of the rows rounded up, one at least."""
-        share = text.removesuffix("%")
-        return (
-            max(1, ceil(Fraction(share) * self.rows / 100))
-            if share != text
-            else int(text)
-            if text.isdecimal()
-            else None
-        )
+        """A rank; a share of the rows rounded up, one at least; None for other cutoffs."""
+        if text.endswith("%"):
+            return max(1, ceil(Fraction(text.removesuffix("%")) * self.rows / 100))
+        return int(text) if text.isdecimal() else None
+
+    def rate(self, name, tp, k, rows=None):
+        """A rate of the confusion table; without rows, there is no agreement by chance."""
+        rows = self.rows if rows is None else rows
+        if name == "kappa" and rows == 0:
+            return None
+        return rate_of(name, tp, k, self.positives, rows)
 
     def value(self, name):
-        """A metric: exact (mcc: of exact numbers; a threshold: a score), None where it is undefined."""
-        head, _, cut = name.partition("@")
-        blocks = [block[1:3] for block in self.blocks]
+        """A metric: exact (mcc: of exact numbers; a threshold: a score), None if undefined."""
         if name in ("rows", "positives", "tied_rows"):
             return getattr(self, name)
-        if head == "prevalence":
-            return over(self.positives, self.rows)
-        text, _, divisor = cut.partition("/")
+        head, _, cutoff = name.partition("@")
+        text, _, divisor = cutoff.partition("/")
         rank = self.rank_of(text)
-        if head in ("dcg", "judged") or name.startswith("rbp"):
-            return self.of_any_group(head, rank)
-        if "equal_error_rate" in name:
-            return self.crossing() if head == "threshold" else equal_error_rate(self)
-        if head == "captured_gain":
-            return self.captured(rank)
-        if head in ("first_rank", "mean_rank"):
-            return (
-                (first_rank if head == "first_rank" else mean_rank)(self)
-                if self.positives
-                else None
-            )
-        if head == "threshold" and rank:
-            return next((score for score, k, _ in reversed(self.curve) if k <= rank), None)
-        if "net_benefit" in head:
-            return self.net_benefit(head, cut)
-        if ("max_" in name and "max_f" not in name) or "min_cost" in name:
-            return self.best_threshold(name.rpartition("@")[2], at="@" in name)
-        if head in ("reciprocal_rank", "success", "ndcg", "bpref", "roc_auc"):
-            return self.of_ranks(head, rank, cut)
-        at_rank = sum(hits for _, hits in self.first(rank)) if rank else None
-        if rank and head != "average_precision":
-            # A group with fewer rows is filled up with misses.
-            if divisor == "min":
-                return over(at_rank, min(rank, self.positives))
-            filled = max(self.rows, rank + self.positives - at_rank)
-            return self.figure(head, at_rank, rank, self.rows if head == "lift" else filled)
-        if cut.startswith("threshold="):
-            reached = [(tp, k) for score, k, tp in self.curve if self.reaches(score, cut[10:])]
-            return self.figure(head, *(reached or [(0, 0)])[-1])
-        if cut.startswith(("precision=", "fpr=", "specificity=")):
-            return self.within(head, cut)
-        if cut.startswith("npv="):
-            least = Fraction(cut[4:])
-            values = ((point, self.figure("npv", point[2], point[1])) for point in self.curve)
-            at = next((point for point, npv in values if npv is not None and npv >= least), None)
-            return at and (at[0] if head == "threshold" else self.figure(head, at[2], at[1]))
-        if self.positives == 0:
-            return None
-        if head == "chance_average_precision":
-            return self.expected_area(self.rows, [(self.rows, self.positives)]) / self.positives
-        if head in ("average_precision", "average_precision_lift", "normalized_average_precision"):
-            if self.apart == "expected":
-                area = self.expected_area(rank or self.rows, blocks)
-            else:
-                area = self.area(self.first(rank) if rank else blocks)
-            of_k = {"": min(rank or self.positives, self.positives), "hits": at_rank}
-            value = over(area, of_k.get(divisor, self.positives)) or 0
-            if head == "normalized_average_precision":
-                chance = self.value("chance_average_precision")
-                return over(value - chance, 1 - chance)
-            return value * self.rows / self.positives if head == "average_precision_lift" else value
-        if name == "r_precision":
-            return Fraction(sum(hits for _, hits in self.first(self.positives))) / self.positives
-        if "max_f" in name:
-            f = [
-                (self.figure(name.rpartition("max_")[2], tp, k), score)
-                for score, k, tp in self.curve
-            ]
-            best = max((value for value, _ in f), default=0)
-            return (
-                next((score for value, score in f if float(value) == float(best)), None)
-                if cut
-                else best
-            )
-        if head == "interpolated_average_precision":
-            steps = zip(blocks, self.curve, strict=True)
-            return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(
-                self.positives
-            )
-        if head.startswith("interpolated_average_precision"):
-            last = int(head.rpartition("_")[2]) - 1
-            return sum(
-                self.best(Fraction(self.positives * i) / last) for i in range(last + 1)
-            ) / Fraction(last + 1)
-        least = Fraction(cut.removeprefix("recall=")) * self.positives
-        at = next(((score, k, tp) for score, k, tp in self.curve if tp >= least), None)
-        if at is None or head == "threshold":
-            return at and at[0]
-        return (
-            self.best(least)
-            if head == "interpolated_precision"
-            else self.figure(head, at[2], at[1])
-        )
-
-    def of_any_group(self, head, rank):
-        """Figures that need no positives."""
-        if head == "dcg":
-            return dcg(self, rank or inf)
-        return (
-            judged(self, rank)
-            if head == "judged"
-            else rank_biased_precision(self, Fraction(head[3:]))
-        )
-
-    def of_ranks(self, head, rank, cut):
-        """Figures of the places of hits."""
-        if head == "ndcg":
-            return over(dcg(self, rank or inf), ideal_dcg(self, rank or inf))
-        if self.positives == 0:
-            return None
-        if head == "roc_auc":
-            return partial_roc_auc(self, Fraction(cut[4:])) if cut else roc_auc(self)
-        if head == "bpref":
-            return bpref(self)
-        return first_hit(self, rank or inf, reciprocal=head == "reciprocal_rank")
-
-    def within(self, head, cut):
-        """At the largest recall of the thresholds that add a hit and keep a limit."""
-        rate, _, text = cut.partition("=")
-        limit, negatives = Fraction(text), self.rows - self.positives
-        if rate != "precision" and negatives == 0:
-            return None
-        keeps = {
-            "precision": lambda k, tp: tp >= limit * k,
-            "fpr": lambda k, tp: k - tp <= limit * negatives,
-            "specificity": lambda k, tp: negatives - (k - tp) >= limit * negatives,
-        }[rate]
-        steps = [point for point, block in zip(self.curve, self.blocks, strict=True) if block[2]]
-        kept = [p for p in steps if keeps(*p[1:])]
-        if head == "threshold":
-            return kept[-1][0] if kept else None
-        return self.figure(head, kept[-1][2], kept[-1][1]) if kept else self.figure(head, 0, 0)
-
-    def best_threshold(self, name, *, at):
-        """The best of all thresholds and of predicting nothing, or the highest threshold that is better than that.
-
-        Values are compared as Float64, each of them the exact value correctly rounded.
-        """
-        if name.startswith("max_"):
-            rate, both = (
-                name.removeprefix("max_"),
-                min(self.positives, self.rows - self.positives) > 0,
-            )
-            if self.rows == 0 or not (both or rate in ("accuracy", "precision", "lift")):
-                return None
-            if rate == "lift" and at:
-                return self.best_threshold("max_precision", at=True) if self.positives else None
-            if rate == "lift" and not self.positives:
-                return None
-            # The square of the correlation is a fraction.
-            exact = self.square_of_mcc if rate == "mcc" else partial(self.figure, rate)
-            nothing = exact(0, 0) or 0
-            values = [
-                (value, score) for score, k, tp in self.curve if (value := exact(tp, k)) is not None
-            ]
-            best = max([nothing, *(value for value, _ in values)])
-            if at:
-                hits = [score for score, _, tp in self.curve if tp] if rate == "precision" else None
-                equal = (s for value, s in values if float(value) == float(best))
-                return next((s for s in equal if hits is None or s in hits), None)
-            return sqrt(best) if rate == "mcc" else best
-        missed = Fraction(name.removeprefix("min_cost"))
-        costs = [
-            (over(k - tp + missed * (self.positives - tp), self.rows), score)
-            for score, k, tp in self.curve
-        ]
-        nothing = over(missed * self.positives, self.rows)
-        if nothing is None:
-            return None
-        least = min([nothing, *(cost for cost, _ in costs)])
-        if not at:
-            return least
-        return next((s for cost, s in costs if float(cost) == float(least) < float(nothing)), None)
-
-    def square_of_mcc(self, tp, k):
-        """The square of a positive correlation; of a negative one the negative square."""
-        covariance = Fraction(tp * self.rows - self.positives * k)
-        margins = Fraction(k * self.positives) * (self.rows - k) * (self.rows - self.positives)
-        return over(covariance * abs(covariance), margins)
-
-    def captured(self, rank):
-        """The share of what positives are worth that the first rows have."""
-        return (
-            over(self.gain_of_first(rank), self.hit_gain + self.missed) if self.positives else None
-        )
-
-    def gain_of_first(self, rank):
-        """What the positives among the first rows are worth; a block shares evenly."""
-        parts = (
-            Fraction(gain) * max(0, min(size, rank - above)) / size
-            for (above, size, *_), gain in zip(self.blocks, self.hit_gains, strict=True)
-        )
-        return sum(parts)
-
-    def crossing(self):
-        """The highest threshold whose false positive rate is at least its miss rate."""
-        positives, negatives = self.positives, self.rows - self.positives
-        if not (positives and negatives):
-            return None
-        points = (
-            (score, Fraction(k - tp) / negatives, 1 - Fraction(tp) / positives)
-            for score, k, tp in self.curve
-        )
-        return next((score for score, fpr, fnr in points if fpr >= fnr), None)
-
-    def net_benefit(self, head, cut):
-        """True positives less false ones at the odds of the threshold, over all rows, or over the positives."""
-        chance = Fraction(cut.removeprefix("threshold="))
-        k, tp = next(
-            ((k, tp) for score, k, tp in reversed(self.curve) if self.reaches(score, cut[10:])),
-            (0, 0),
-        )
-        return over(
-            tp - (k - tp) * chance / (1 - chance),
-            self.rows if head == "net_benefit" else self.positives,
-        )
-
-    def best(self, least):
-        """The largest precision where so many hits, at least, are taken; 0 where nowhere."""
-        return max((Fraction(tp) / k for _, k, tp in self.curve if tp >= least), default=0)
-
-    def figure(self, name, tp, k, rows=None):
-        """A figure of the confusion table; of a group without rows, where there is no chance to agree by, too."""
-        rows = self.rows if rows is None else rows
-        return None if name == "kappa" and rows == 0 else figure(name, tp, k, self.positives, rows)
+        if name in OF_GROUPS:
+            return OF_GROUPS[name](self)
+        if head in OF_RANKS:
+            return OF_RANKS[head](self, rank, cutoff)
+        if head.startswith("rbp"):
+            return rank_biased_precision(self, Fraction(head.removeprefix("rbp")))
+        if "average_precision" in head:
+            return average_precision_of(self, head, rank, divisor)
+        if head == "threshold" and cutoff.startswith(("max_", "min_")):
+            return best_threshold(self, cutoff)
+        if head.startswith(("max_", "min_")):
+            return best_value(self, head)
+        return at_cutoff(self, head, cutoff)
 
 
-def known_total(found, known):
-    """A total that is known, where it is more than was found; of floats, by more than the last bits of a sum."""
+def block_of(rows, above):
+    hits = [row for row in rows if row.truth]
+    return Block(
+        above=above,
+        size=sum(row.mass for row in rows),
+        hits=sum(row.mass for row in hits),
+        gain=sum(row.worth * row.count for row in rows),
+        hit_gain=sum(row.worth * row.count for row in hits),
+        labelled=sum(row.count for row in rows if row.truth is not None),
+    )
+
+
+def known_total(total, known):
+    """A known total, where it is more than that of the frame.
+
+    A total of floats is more only by more than the last bits of a sum.
+    """
     if isinstance(known, float):
-        return found if known <= found * Fraction(10**9 + 1, 10**9) else Fraction(known)
-    return found if known is None else known
+        return total if known <= total * Fraction(10**9 + 1, 10**9) else Fraction(known)
+    return total if known is None else known
 
 
-def worth(row):
-    """The gain of a row, of a positive 1 where gains are not given."""
-    return int(row.truth is True) if row.gain is None else row.gain
+# Average precision.
 
 
-# What a ranking has besides its curve: ROC, first hits, gains, judgments.
-
-
-def roc_auc(group):
-    """Pairs of a positive and a negative that the positive wins, a tie half; what is not ranked is tied, last."""
-    below = negatives = group.rows - group.positives
-    won = 0
-    for size, hits in [*((size, hits) for _, size, hits, *_ in group.blocks), group.unranked]:
-        below -= size - hits
-        won += hits * (below + Fraction(size - hits) / 2)
-    return over(won, group.positives * negatives)
-
-
-def partial_roc_auc(group, limit):
-    """Of (false positives, true positives) the area below the lines, or steps, as far as the limit; standardized."""
-    negatives, area, fp, tp = group.rows - group.positives, 0, 0, 0
-    if negatives == 0 or group.positives == 0:
+def average_precision_of(group, head, rank, divisor):
+    if group.positives == 0:
         return None
-    width = limit * negatives
-    expected = group.apart == "expected"
-    for size, hits, in_steps in [
-        *((b[1], b[2], expected) for b in group.blocks),
-        (*group.unranked, False),
-    ]:
-        own = size - hits
-        inside = min(max(width - fp, 0), own)
-        if (
-            in_steps
-        ):  # before the j-th of f negatives there are, on average, r j/(f+1) of r positives
-            # The j-th of them adds a step of that height, the last one a part of it.
-            full = floor(inside)
-            area += Fraction(hits * full, own + 1) * (full + 1) / 2
-            area += (inside - full) * Fraction(hits * (full + 1), own + 1)
-        elif own:
-            area += inside * inside * Fraction(hits) / own / 2
-        area += inside * Fraction(tp)
-        fp, tp = fp + own, tp + hits
-    share, chance = area / group.positives / negatives, limit**2 / 2
-    return (1 + (share - chance) / (limit - chance)) / 2
+    if head == "chance_average_precision":
+        return expected_area(group.rows, [(group.rows, group.positives)]) / group.positives
+    if head.startswith("interpolated"):
+        return interpolated(group, head)
+    if group.ties == "expected":
+        precisions = expected_area(rank or group.rows, group.pairs)
+    else:
+        precisions = area(group.first(rank) if rank else group.pairs)
+    divisors = {
+        "": min(rank or group.positives, group.positives),
+        "positives": group.positives,
+        "hits": group.hits_of_first(rank) if rank else None,
+    }
+    value = over(precisions, divisors[divisor]) or 0
+    if head == "normalized_average_precision":
+        chance = group.value("chance_average_precision")
+        return over(value - chance, 1 - chance)
+    if head == "average_precision_lift":
+        return value * group.rows / group.positives
+    return value
 
 
-def first_hit(group, rank, *, reciprocal):
-    """Of the first block with a hit, the chance of each place to be the first hit's, as it is or over its rank."""
-    for above, size, hits, *_ in group.blocks:
-        if hits:
-            return first_hit_in_tie(
-                size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal
-            )
-    return 0
+def area(pairs):
+    """Sum over the hits of the precision there."""
+    k = tp = total = 0
+    for size, hits in pairs:
+        k += size
+        tp += hits
+        total += Fraction(hits) * tp / k
+    return total
+
+
+def expected_area(rank, pairs):
+    """The same of the first rows, over all orders.
+
+    It adds for each place the chance of a hit times its mean precision.
+    """
+    k = tp = total = 0
+    for size, hits in pairs:
+        share = Fraction(hits, size) if size else 0
+        # The chance of a hit at a place and at one above it.
+        both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0
+        places = min(size, rank - k)
+        if places > SHORT:  # too many to add as fractions
+            ranks_above = harmonic(k, places)
+            total += share * (tp + 1) * ranks_above + both * (places - (k + 1) * ranks_above)
+        else:
+            for j in range(1, places + 1):
+                total += (share * (tp + 1) + (j - 1) * both) / (k + j)
+        k += size
+        tp += hits
+    return total
+
+
+def best_precision(group, hits):
+    """The largest precision where so many hits, at least, are taken; 0 where nowhere."""
+    return max((Fraction(tp) / k for _, k, tp in group.curve if tp >= hits), default=0)
+
+
+def interpolated(group, head):
+    levels = head.removeprefix("interpolated_average_precision").removeprefix("_")
+    if not levels:
+        curve = zip(group.blocks, group.curve, strict=True)
+        total = sum(block.hits * best_precision(group, tp) for block, (_, _, tp) in curve)
+        return total / Fraction(group.positives)
+    last = int(levels) - 1
+    recalls = [Fraction(group.positives * i) / last for i in range(last + 1)]
+    return sum(best_precision(group, hits) for hits in recalls) / Fraction(last + 1)
+
+
+# Rates at a cutoff.
+
+
+def at_cutoff(group, head, cutoff):
+    kind = cutoff.partition("=")[0] if "=" in cutoff else "rank"
+    return CUTOFFS[kind](group, head, cutoff)
+
+
+def at_rank(group, head, cutoff):
+    text, _, divisor = cutoff.partition("/")
+    rank = group.rank_of(text)
+    if rank is None:
+        raise KeyError(f"{head}@{cutoff}")
+    if head == "threshold":
+        return next((score for score, k, _ in reversed(group.curve) if k <= rank), None)
+    tp = group.hits_of_first(rank)
+    if divisor == "min":
+        return over(tp, min(rank, group.positives))
+    # A group with fewer rows is filled up with misses.
+    filled = max(group.rows, rank + group.positives - tp)
+    return group.rate(head, tp, rank, group.rows if head == "lift" else filled)
+
+
+def at_threshold(group, head, cutoff):
+    text = cutoff.removeprefix("threshold=")
+    reached = [(tp, k) for score, k, tp in group.curve if group.reaches(score, text)]
+    tp, k = reached[-1] if reached else (0, 0)
+    if "net_benefit" not in head:
+        return group.rate(head, tp, k)
+    chance = Fraction(text)
+    benefit = tp - (k - tp) * chance / (1 - chance)
+    return over(benefit, group.rows if head == "net_benefit" else group.positives)
+
+
+def at_recall(group, head, cutoff):
+    if group.positives == 0:
+        return None
+    hits = Fraction(cutoff.removeprefix("recall=")) * group.positives
+    point = next((point for point in group.curve if point[2] >= hits), None)
+    if point is not None and head == "interpolated_precision":
+        return best_precision(group, hits)
+    return at_point(group, head, point)
+
+
+def at_point(group, head, point):
+    """A rate, or the threshold, at (score, k, tp)."""
+    if point is None:
+        return None
+    score, k, tp = point
+    return score if head == "threshold" else group.rate(head, tp, k)
+
+
+def at_npv(group, head, cutoff):
+    least = Fraction(cutoff.removeprefix("npv="))
+    for score, k, tp in group.curve:
+        npv = group.rate("npv", tp, k)
+        if npv is not None and npv >= least:
+            return at_point(group, head, (score, k, tp))
+    return None
+
+
+def within(group, head, cutoff):
+    """At the largest recall of the thresholds that add a hit and keep a limit."""
+    rate, _, text = cutoff.partition("=")
+    limit = Fraction(text)
+    negatives = group.negatives
+    if rate != "precision" and negatives == 0:
+        return None
+    keeps = {
+        "precision": lambda k, tp: tp >= limit * k,
+        "fpr": lambda k, tp: k - tp <= limit * negatives,
+        "specificity": lambda k, tp: negatives - (k - tp) >= limit * negatives,
+    }[rate]
+    curve = zip(group.curve, group.blocks, strict=True)
+    kept = [point for point, block in curve if block.hits and keeps(*point[1:])]
+    if kept:
+        return at_point(group, head, kept[-1])
+    return None if head == "threshold" else group.rate(head, 0, 0)
+
+
+CUTOFFS = {
+    "rank": at_rank,
+    "threshold": at_threshold,
+    "recall": at_recall,
+    "npv": at_npv,
+    "precision": within,
+    "fpr": within,
+    "specificity": within,
+}
+
+
+# The best value over all thresholds and predicting nothing, and the highest threshold that has it
+# and is better than predicting nothing. Values are compared as Float64, correctly rounded.
+
+
+def best_value(group, name):
+    candidates = best_candidates(group, name)
+    if candidates is None:
+        return None
+    best = candidates.best
+    return sqrt(best) if name == "max_mcc" else best
+
+
+def best_threshold(group, name):
+    if name == "max_lift":
+        return best_threshold(group, "max_precision") if group.positives else None
+    candidates = best_candidates(group, name)
+    if candidates is None:
+        return None
+    best = float(candidates.best)
+    if name.startswith("min_") and best == float(candidates.nothing):
+        return None
+    if name == "max_precision":
+        hits = {score for score, _, tp in group.curve if tp}
+        scores = [score for score, value in candidates.values if float(value) == best]
+        return next((score for score in scores if score in hits), None)
+    return next((score for score, value in candidates.values if float(value) == best), None)
+
+
+class Candidates(NamedTuple):
+    """The value of predicting nothing, and (score, value) of each threshold that has a value."""
+
+    nothing: Any
+    values: list[tuple[Any, Any]]
+    best: Any
+
+
+def best_candidates(group, name):
+    """The values that compete; None for a group in which the best one is undefined."""
+    direction, _, rate = name.partition("_")
+    both_classes = min(group.positives, group.negatives) > 0
+    if direction == "min":
+        is_defined = group.rows > 0
+    elif rate == "lift" or rate[1:].replace(".", "").isdecimal():
+        is_defined = group.positives > 0
+    else:
+        is_defined = group.rows > 0 and (both_classes or rate in ("accuracy", "precision"))
+    if not is_defined:
+        return None
+    # The square of the correlation is a fraction.
+    exact = partial(square_of_mcc, group) if rate == "mcc" else partial(group.rate, rate)
+    nothing = exact(0, 0) or 0
+    pairs = [(score, exact(tp, k)) for score, k, tp in group.curve]
+    values = [(score, value) for score, value in pairs if value is not None]
+    choose = min if direction == "min" else max
+    return Candidates(nothing, values, choose([nothing, *(value for _, value in values)]))
+
+
+def square_of_mcc(group, tp, k):
+    """The square of a positive correlation; of a negative one the negative square."""
+    covariance = Fraction(tp * group.rows - group.positives * k)
+    margins = Fraction(k * group.positives) * (group.rows - k) * group.negatives
+    return over(covariance * abs(covariance), margins)
+
+
+# Metrics of ranks, gains and labels.
+
+
+def of_positives(metric):
+    """A metric that is undefined without positives."""
+    return lambda group, *args: metric(group, *args) if group.positives else None
 
 
 def ranked_blocks(group):
-    """(rows above it, its rows, its positives) of each block; what is not ranked is tied, last."""
-    blocks = [block[:3] for block in group.blocks]
+    """(rows above, rows, positives) of each block; what is not ranked is tied, last."""
+    blocks = [(block.above, block.size, block.hits) for block in group.blocks]
     return [*blocks, (group.rows - group.unranked[0], *group.unranked)]
+
+
+def roc_auc(group):
+    """Pairs of a positive and a negative that the positive wins, a tie half."""
+    below = group.negatives
+    won = 0
+    for _, size, hits in ranked_blocks(group):
+        below -= size - hits
+        won += hits * (below + Fraction(size - hits) / 2)
+    return over(won, group.positives * group.negatives)
+
+
+def partial_roc_auc(group, limit):
+    """The area below the lines, or steps, up to a false positive rate; standardized."""
+    negatives = group.negatives
+    if negatives == 0 or group.positives == 0:
+        return None
+    total = fp = tp = 0
+    width = limit * negatives
+    blocks = [(size, hits, group.ties == "expected") for size, hits in group.pairs]
+    for size, hits, in_steps in [*blocks, (*group.unranked, False)]:
+        inside = min(max(width - fp, 0), size - hits)
+        total += inside * Fraction(tp) + area_of_tie(size, hits, inside, in_steps=in_steps)
+        fp += size - hits
+        tp += hits
+    share = total / group.positives / negatives
+    chance = limit**2 / 2
+    return (1 + (share - chance) / (limit - chance)) / 2
+
+
+def area_of_tie(size, hits, inside, *, in_steps):
+    """The area that a tie adds above its lower left corner, of so many of its negatives."""
+    negatives = size - hits
+    if in_steps:
+        # Before the j-th of f negatives there are, on average, r j / (f + 1) of r positives. The
+        # j-th of them adds a step of that height, the last one a part of it.
+        full = floor(inside)
+        steps = Fraction(hits * full, negatives + 1) * (full + 1) / 2
+        return steps + (inside - full) * Fraction(hits * (full + 1), negatives + 1)
+    return inside * inside * Fraction(hits) / negatives / 2 if negatives else 0
+
+
+def roc_auc_of(group, _rank, cutoff):
+    return (
+        partial_roc_auc(group, Fraction(cutoff.removeprefix("fpr="))) if cutoff else roc_auc(group)
+    )
+
+
+def equal_error_rate(group):
+    """Where lines through the points (false positive rate, miss rate) cross the diagonal."""
+    if not (group.positives and group.negatives):
+        return None
+    x, y = Fraction(0), Fraction(1)
+    tp = fp = 0
+    for _, size, hits in ranked_blocks(group):
+        left, above = x, y
+        tp += hits
+        fp += size - hits
+        x = Fraction(fp) / group.negatives
+        y = 1 - Fraction(tp) / group.positives
+        if x >= y:
+            part = (above - left) / (above - left + x - y)
+            return left + part * (x - left)
+    return None
+
+
+def threshold_of_equal_errors(group):
+    """The highest threshold whose false positive rate is at least its miss rate."""
+    if not (group.positives and group.negatives):
+        return None
+    for score, k, tp in group.curve:
+        if Fraction(k - tp) / group.negatives >= 1 - Fraction(tp) / group.positives:
+            return score
+    return None
+
+
+def first_hit(group, rank, *, reciprocal):
+    """Of the first block with a hit, the chance of each place to be that of the first hit.
+
+    Each chance counts as it is, or divided by its rank.
+    """
+    for block in group.blocks:
+        if block.hits:
+            tie = (block.size, block.hits, block.above, block.inside(rank))
+            return first_hit_in_tie(*tie, reciprocal=reciprocal)
+    return 0
 
 
 def first_rank(group):
     """The smallest of h places drawn from g is, on average, (g + 1) / (h + 1)."""
-    return next(
-        (
-            above + Fraction(size + 1, hits + 1)
-            for above, size, hits in ranked_blocks(group)
-            if hits
-        ),
-        None,
-    )
+    for above, size, hits in ranked_blocks(group):
+        if hits:
+            return above + Fraction(size + 1, hits + 1)
+    return None
 
 
 def mean_rank(group):
@@ -506,77 +608,98 @@ def mean_rank(group):
     return over(sum(ranks), group.positives)
 
 
-def equal_error_rate(group):
-    """Where lines through the points (false positive rate, miss rate) cross the diagonal."""
-    positives, negatives = group.positives, group.rows - group.positives
-    if not (positives and negatives):
-        return None
-    x, y, tp, fp = Fraction(0), Fraction(1), 0, 0
-    for _, size, hits in ranked_blocks(group):
-        tp, fp, before = tp + hits, fp + size - hits, (x, y)
-        x, y = Fraction(fp) / negatives, 1 - Fraction(tp) / positives
-        if x >= y:
-            part = (before[1] - before[0]) / (before[1] - before[0] + x - y)
-            return before[0] + part * (x - before[0])
-    return None
+def r_precision(group):
+    return Fraction(group.hits_of_first(group.positives)) / group.positives
 
 
 def dcg(group, rank):
     """Each place of a block is worth the mean of its gains."""
-    blocks = [
-        (above, min(above + size, rank), gain / Fraction(size))
-        for above, size, _, gain, _ in group.blocks
-    ]
-    return fsum(
-        float(gain) * discounts(above, upto)
-        for above, upto, gain in blocks
-        if gain and above < upto
-    )
+    terms = []
+    for block in group.blocks:
+        inside = block.inside(rank)
+        if block.gain and inside:
+            mean = float(block.gain / Fraction(block.size))
+            terms.append(mean * discounts(block.above, block.above + inside))
+    return fsum(terms)
 
 
 def ideal_dcg(group, rank):
-    place, total = 0, []
+    place = 0
+    terms = []
     for gain, count in sorted([*group.gains, (1, group.missed)], reverse=True):
-        upto = min(place + count, rank)
-        total += [float(gain) * discounts(place, upto)] if gain and place < upto else []
+        end = min(place + count, rank)
+        if gain and place < end:
+            terms.append(float(gain) * discounts(place, end))
         place += count
-    return fsum(total)
+    return fsum(terms)
+
+
+def ndcg(group, rank, _cutoff):
+    return over(dcg(group, rank or inf), ideal_dcg(group, rank or inf))
+
+
+def captured_gain(group, rank, _cutoff):
+    """The share of what positives are worth that the first rows have; a block shares evenly."""
+    parts = (Fraction(block.hit_gain) * block.inside(rank) / block.size for block in group.blocks)
+    return over(sum(parts), group.hit_gain)
 
 
 def rank_biased_precision(group, persistence):
-    blocks = [(above, size, Fraction(hits, size)) for above, size, hits, *_ in group.blocks if hits]
-    return sum(
-        share * (1 - persistence) * geometric(persistence, above, size)
-        for above, size, share in blocks
-    )
+    total = 0
+    for block in group.blocks:
+        if block.hits:
+            share = Fraction(block.hits, block.size) * (1 - persistence)
+            total += share * geometric(persistence, block.above, block.size)
+    return total
 
 
 def bpref(group):
-    """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q), over its places in its block.
+    """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q).
 
-    Rows without a label are no negatives.
+    It is the mean over the places in its block. Rows without a label are no negatives.
     """
-    positives, negatives, above, total = (
-        group.positives,
-        group.rows - group.positives - group.unjudged,
-        0,
-        0,
-    )
-    for _, _, hits, _, known in group.blocks:
+    positives = group.positives
+    negatives = group.negatives - group.unlabelled
+    above = total = 0
+    for block in group.blocks:
         # With 0 to all of its negatives above, which are alike.
-        places = known - hits + 1
+        tied = block.labelled - block.hits
+        places = tied + 1
         below = max(0, min(places, positives - above))
         capped = Fraction(below * (2 * above + below - 1), 2) + (places - below) * positives
-        total += hits * (1 - (over(capped / places, min(positives, negatives)) or 0))
-        above += known - hits
+        total += block.hits * (1 - (over(capped / places, min(positives, negatives)) or 0))
+        above += tied
     return total / Fraction(positives)
 
 
-def judged(group, rank):
-    inside = [
-        (min(size, max(0, rank - above)), size, known) for above, size, _, _, known in group.blocks
-    ]
-    return sum((Fraction(taken * known, size) for taken, size, known in inside), Fraction(0)) / rank
+def judged(group, rank, _cutoff):
+    shares = (Fraction(block.inside(rank) * block.labelled, block.size) for block in group.blocks)
+    return sum(shares, Fraction(0)) / rank
+
+
+OF_GROUPS = {
+    "prevalence": lambda group: over(group.positives, group.rows),
+    "equal_error_rate": equal_error_rate,
+    "threshold@equal_error_rate": threshold_of_equal_errors,
+    "first_rank": of_positives(first_rank),
+    "mean_rank": of_positives(mean_rank),
+    "r_precision": of_positives(r_precision),
+    "bpref": of_positives(bpref),
+}
+"""Metrics without a cutoff."""
+OF_RANKS = {
+    "dcg": lambda group, rank, _: dcg(group, rank or inf),
+    "ndcg": ndcg,
+    "judged": judged,
+    "captured_gain": of_positives(captured_gain),
+    "roc_auc": of_positives(roc_auc_of),
+    "reciprocal_rank": of_positives(
+        lambda group, rank, _: first_hit(group, rank or inf, reciprocal=True)
+    ),
+    "success": of_positives(lambda group, rank, _: first_hit(group, rank or inf, reciprocal=False)),
+    "prevalence": lambda group, _rank, _cutoff: over(group.positives, group.rows),
+}
+"""Metrics with a cutoff, or without one."""
 
 
 # Sums over the places of a tie.
@@ -602,10 +725,12 @@ def discounts(before, upto):
 
 @cache
 def first_hit_in_tie(size, hits, above, taken, *, reciprocal):
-    """Of the first `taken` places of a tie, the chance that the first hit is there; summed, or divided by its rank."""
+    """The chance that the first hit is at one of the first `taken` places of a tie.
+
+    `reciprocal`: each place counts with its chance divided by its rank.
+    """
     place = np.arange(min(size - hits + 1, taken), dtype=np.float64)
-    no_hit_before = np.cumprod(
-        np.concatenate([[1.0], (size - hits - place[:-1]) / (size - place[:-1])])
-    )
+    misses = (size - hits - place[:-1]) / (size - place[:-1])
+    no_hit_before = np.cumprod(np.concatenate([[1.0], misses]))
     chance = no_hit_before[: len(place)] * hits / (size - place)
     return Fraction(float(np.sum(chance / (above + place + 1) if reciprocal else chance)))

@@ -6,7 +6,7 @@ import pytest
 from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import figure
+from oracle import rate_of
 from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
@@ -92,7 +92,7 @@ def test_figures_on_request():
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
         assert {name: row[name] for name in figures} == {
-            name: near(figure(name, tp, k, 3, 5)) for name in figures
+            name: near(rate_of(name, tp, k, 3, 5)) for name in figures
         }
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from compare import near
 from names import CONFUSION, call
-from oracle import figure
+from oracle import rate_of
 from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, A, B
 
 import frame_pr as fp
@@ -131,7 +131,7 @@ def test_confusion_of_predicted_classes(retrieved, right, positives, rows):
     counts.append((0, 0, rows - sum(n for _, _, n in counts)))
     pairs = [(truth, predicted) for truth, predicted, n in counts for _ in range(n)]
     data = pl.DataFrame(pairs, schema=["relevant", "predicted"], orient="row")
-    expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in CONFUSION}
+    expected = {name: near(rate_of(name, right, retrieved, positives, rows)) for name in CONFUSION}
     assert (expected["precision"], expected["recall"]) == (
         near(F(right, retrieved)),
         near(F(right, positives)),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from oracle import figure
+from oracle import rate_of
 
 import frame_pr as fp
 from frame_pr.metrics import rates
@@ -27,7 +27,7 @@ def valued(table: list[tuple]) -> pl.DataFrame:
 
 def exactly(name: str, row: tuple) -> float | None:
     """The figure rounded once, from exact counts. Its square root, too, has more digits than a float."""
-    value = figure(name, *row)
+    value = rate_of(name, *row)
     if name != "mcc" or value is None:
         return None if value is None else float(value)
     tp, k, positives, rows = row
@@ -114,7 +114,7 @@ def test_shares_of_a_row():
     )
     for name in FIGURES:
         assert result[name] == pytest.approx(
-            float(figure(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14
+            float(rate_of(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14
         ), name
 
 
