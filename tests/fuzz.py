@@ -787,14 +787,16 @@ def is_equal(name: str, value: Any, exact: Any, group: Group | None) -> bool:
 
     NaN equals nothing: a metric without a value is null.
     """
+    if value == exact:
+        return True
     is_best = group is not None and is_as_good(group, name, value)
     if value is None or exact is None:
-        return value is exact or is_best
+        return is_best
     if name.startswith("threshold@") or not isfinite(exact):
         return float(value) == float(exact) or is_best
     is_of_floats = group is None or isinstance(group.rows, Fraction)
     if name.partition("@")[0] in COUNTS and isinstance(exact, int) and not is_of_floats:
-        return value == exact
+        return False
     return abs(value - float(exact)) <= slack(name, group) * max(1.0, abs(float(exact)))
 
 
