@@ -27,7 +27,7 @@ NARROW = [
 ]
 WIDE = [
     *NARROW,
-    "tutorial.html",
+    "ten-minutes.html",
     "metric-names.html",
     "reference.html",
     "api/frame_pr.plot.html",

@@ -1,6 +1,5 @@
 /* How the search of the site orders what it finds; it is part of a file that follows Sphinx's searchtools.js. */
 
-const LAST = ["stability"];
 const BELOW_GUIDES = [
   "gallery", "reference", "cheat-sheet", "performance", "metric-names", "options", "api/frame_pr.PR", "api/frame_pr.ExprPR",
 ];
@@ -25,7 +24,7 @@ Scorer.score = (result) => {
     return score;
   }
   // All words of the glossary without the one that was asked for come last.
-  if (LAST.includes(docname) || (kind === "text" && docname === "glossary")) return score - 1000;
+  if (kind === "text" && docname === "glossary") return score - 1000;
   if (BELOW_GUIDES.includes(docname)) return score - 12;
   // A heading that contains the query, then the text of guides, then the text of functions.
   if (kind === "title") return score + 10;

@@ -1,4 +1,4 @@
-"""The recipe of docs/databases.md: SQL counts equal rows, and `count="count"` reads the counts."""
+"""The recipe of docs/tally.md: SQL counts equal rows, and `count="count"` reads the counts."""
 
 import os
 import shutil

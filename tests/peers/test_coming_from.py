@@ -39,8 +39,8 @@ def _ours(texts: list[str]) -> tuple[str, dict]:
 
 
 def shared(tool: str) -> dict:
-    """What the section says of all of its rows: the paragraph that begins "With"."""
-    (paragraph,) = re.findall(r"(?ms)^With (`.*?)\n\n", SECTIONS[tool])
+    """What the section says of all of its rows: the paragraph that begins "Pass"."""
+    (paragraph,) = re.findall(r"(?ms)^Pass (`.*?)\sto\severy call of this table\.\n", SECTIONS[tool])
     return arguments(codes(paragraph))
 
 
