@@ -83,7 +83,8 @@ html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
-html_sidebars = {page: [] for page in ("ten-minutes", "gallery", "glossary")}  # sections of one page
+# The sections of one page need no list of pages.
+html_sidebars = {page: [] for page in ("ten-minutes", "gallery", "glossary")}
 html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
