@@ -62,7 +62,7 @@ def table() -> dict[str, Call]:
     first = {call.function: call for call in reversed(calls)}
     for function, frames, arguments in [
         ("compare", (RUN,), TWO | {"metrics": "average_precision", "by": "query"}),
-        ("average_curve", (RUN,), ONE | {"by": "query", "points": 11}),
+        ("average_curve", (RUN,), ONE | {"mean_over": "query", "points": 11}),
         ("confusion_matrix", (RUN,), {"truth": "label", "prediction": "guess", "by": "query"}),
         (
             "unpivot_classes",

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar
-from frame_pr.frames.columns import by_name, column_names, refuse_clash
+from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.options import Column, Columns, Options
@@ -352,8 +352,18 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
 
 
 def keys_of_means(by: Columns | None, mean_over: Any) -> Columns | None:
-    """Return the keys of a call: without `by`, they are the columns that `mean_over` names."""
-    return by if by is not None or isinstance(mean_over, bool) else mean_over
+    """Return the keys of a call: the columns of `by`, and those that only `mean_over` names."""
+    names = scalar(mean_over)
+    if by is None or names is None or isinstance(names, bool):
+        return names if by is None and not isinstance(names, bool) else by
+    keys = listed("by", by)
+    expressions = [key for key in keys if isinstance(key, pl.Expr)]
+    if any(expression.meta.has_multiple_outputs() for expression in expressions):
+        return by
+    # With several scores, "system" is a key that no column holds.
+    known = {"system", *(expression.meta.output_name() for expression in expressions)}
+    known.update(str(key) for key in keys if not isinstance(key, pl.Expr))
+    return [*keys, *(name for name in column_names("mean_over", names) if str(name) not in known)]
 
 
 def snake_case(name: str) -> str:

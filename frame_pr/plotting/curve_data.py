@@ -431,7 +431,7 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
         rows.frame,
         rows.truth,
         rows.score,
-        mean_over=over,
+        mean_over=True if over is None else over,
         interpolated=options.interpolated,
         **rows.options,
     )

@@ -1,34 +1,41 @@
-"""The mean of the precision-recall curves of many groups, with its band and the quartiles of the groups."""
+"""Precision-recall and ROC curves with a band: the mean curve of many groups, or the curve of one test set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_flag, check_whole, public
-from frame_pr.frames.columns import has_keys
-from frame_pr.frames.kinds import Frame, collected, lazily
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.kinds import Frame, collected, kind_of, lazily
 from frame_pr.functions.curves import curve_table
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options
+from frame_pr.functions.evaluation import keys_of_means
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
 from frame_pr.inputs.request import Use, request_of
-from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import scipy_special, with_bounds
-from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.samples import give_sorted, keys_left, means_over
-
-AVERAGE_COLUMNS = (
-    "recall",
-    "precision",
-    "low",
-    "high",
-    "lower_quartile",
-    "upper_quartile",
-    "groups",
+from frame_pr.inputs.rows import OutputFrame, rows_of
+from frame_pr.statistics.bounds import scipy_special, with_bounds_of_means
+from frame_pr.statistics.intervals import intervals, validate_confidence
+from frame_pr.statistics.samples import (
+    Evaluation,
+    give_sorted,
+    keys_left,
+    means_over,
+    unit_values_of,
 )
+
+Band: TypeAlias = Literal["interval", "std", "quartiles"]
 MOST_LEVELS = 10_001
 """Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
+
+
+class AverageCurveOptions(Options, total=False):
+    """More arguments of `average_curve`."""
+
+    cluster: Column | None
+    repeats: int | None
+    seed: int | None
 
 
 @lazily
@@ -40,22 +47,33 @@ def average_curve(
     *,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
+    x: Literal["recall", "fpr"] = "recall",
     points: int = 101,
     interpolated: bool = False,
+    band: Band | None = "interval",
     confidence: float = 0.95,
     positive: object = None,
-    **options: Unpack[Options],
+    **options: Unpack[AverageCurveOptions],
 ) -> Frame:
-    """Average the precision-recall curves of all groups, by recall.
+    """Compute the mean curve of many groups, or the curve of one test set, with a band.
 
-    The levels of recall are i / (points - 1). The precision at a level is the mean over the groups
-    of the mean height of their curve between the previous level and this level, so that the area
-    under it is their mean average precision. With `interpolated` it is the mean of the largest
-    precision at this or a larger recall, so that the mean of 11 levels is that of
-    `interpolated_average_precision_11`. Every group that has positives counts: its precision is 0
-    at the levels that it does not reach, and at all of them if it retrieved no positive. Groups
-    without positives are left out. The band is the confidence interval of the mean (see
-    `intervals`), for each level by itself.
+    The levels of recall are i / (points - 1).
+
+    With `mean_over`, the precision at a level is the mean over the groups of the mean height of
+    their curve between the previous level and this level, so that the area under it is their mean
+    average precision. With `interpolated` it is the mean of the largest precision at this or a
+    larger recall, so that the mean of 11 levels is that of `interpolated_average_precision_11`.
+    Every group that has positives counts: its precision is 0 at the levels that it does not reach,
+    and at all of them if it retrieved no positive. Groups without positives are left out. The band
+    is the confidence interval of the mean (see `intervals`), for each level by itself.
+
+    Without `mean_over`, each group of `by` is a test set whose rows, or clusters of rows, were
+    drawn. The precision at a level is the metric `precision@recall=`, or with `interpolated`
+    `interpolated_precision@recall=`, and the band is its bootstrap interval. The band is pointwise:
+    the whole curve of the population lies in it less often than a single point does (Macskassy,
+    Provost and Rosset 2005).
+
+    With `x="fpr"` it is the ROC curve: the recall at levels of the false positive rate.
 
     Parameters
     ----------
@@ -67,19 +85,31 @@ def average_curve(
         Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key
         column `system` after `by`.
     by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Without `by`, the frame is one group.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over. Default: all but `system`. The result has a curve for each
-        group of the other columns.
+        Columns whose values form the groups. The result has a curve for each group.
+    mean_over : True, str or list of str, optional
+        Columns over whose groups curves are averaged, such as queries, users or folds. True: all
+        columns of `by`. They need not be in `by`.
+    x : "recall" or "fpr"
+        The levels: of recall, for precision, or of the false positive rate, for recall.
     points : int
-        Number of recall levels from 0 to 1, at most 10,001.
+        Number of levels from 0 to 1, at most 10,001.
     interpolated : bool
-        Whether to average the interpolated precision at each level.
+        Whether to use the interpolated precision at each level.
+    band : "interval", "std", "quartiles" or None
+        What `low` and `high` are: the confidence interval; or with `mean_over` the mean less and
+        plus the standard deviation of the groups, or the quartiles of the groups; or null.
     confidence : float
-        Confidence level of the band, at least 0.5 and below 1.
+        Confidence level of the interval, at least 0.5 and below 1.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
+    cluster : str or polars expression, optional
+        Without `mean_over`: the cluster of each row, such as an image or a user. The bootstrap
+        draws clusters.
+    repeats : int, optional
+        Number of replicates of the bootstrap, at least 100. Default 1,000.
+    seed : int, optional
+        Seed of the bootstrap. Default 0.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
         Refused: `ties="expected"`.
@@ -88,69 +118,174 @@ def average_curve(
     -------
     Frame of the same kind
         The keys that are left, then `recall` (from 0 if `interpolated`, else from the first level
-        above), `precision, low, high, lower_quartile, upper_quartile` (Float64; the quartiles are
-        those of the groups) and `groups` (how many there are, Int64). The band is null where there
-        are fewer than two.
+        above), `precision`, `low` and `high` (Float64), and `groups` (how many are averaged, Int64;
+        without `mean_over` 1). With `x="fpr"`, `fpr` (from 0) and `recall` are the first two. The
+        band of fewer than two groups is null.
 
     Raises
     ------
     ValueError, TypeError
-        There are no groups, or more levels than 10,001; a column is missing, given twice, of the
-        wrong type, or has missing values.
+        There are more levels than 10,001; `cluster=`, `repeats=` or `seed=` with `mean_over=`;
+        `band="std"` or `band="quartiles"` without; a column is missing, given twice, of the wrong
+        type, or has missing values.
+
+    Warns
+    -----
+    DataWarning
+        Fewer than 10 groups have the same value at a level, so that the interval has no width.
 
     See Also
     --------
     curve, plot, intervals
+
+    References
+    ----------
+    Macskassy, Provost and Rosset (2005). ROC confidence bands: an empirical evaluation. ICML,
+    537-544. https://doi.org/10.1145/1102351.1102419
 
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> run = pl.DataFrame(
-    ...     {"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [9, 8, 7, 6]}
+    ...     {
+    ...         "query": [1, 1, 1, 2, 2, 2],
+    ...         "relevant": [1, 0, 1, 0, 1, 0],
+    ...         "score": [9, 8, 7, 6, 5, 4],
+    ...     }
     ... )
-    >>> mean = fp.average_curve(run, "relevant", "score", by="query", points=3)
-    >>> mean.select("recall", "precision", "low", "high", "groups")
+    >>> fp.average_curve(run, "relevant", "score", mean_over="query", points=3)
     shape: (2, 5)
-    ┌────────┬───────────┬───────────┬──────┬────────┐
-    │ recall ┆ precision ┆ low       ┆ high ┆ groups │
-    │ ---    ┆ ---       ┆ ---       ┆ ---  ┆ ---    │
-    │ f64    ┆ f64       ┆ f64       ┆ f64  ┆ i64    │
-    ╞════════╪═══════════╪═══════════╪══════╪════════╡
-    │ 0.5    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
-    │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
-    └────────┴───────────┴───────────┴──────┴────────┘
+    >>> one = fp.average_curve(run, "relevant", "score", points=3, repeats=200)
+    >>> one.select("recall", "precision").rows()
+    [(0.5, 0.5), (1.0, 0.6666666666666666)]
     """
     scipy_special()
-    points, interpolated = (
-        check_whole("points", points, 2, MOST_LEVELS),
-        check_flag("interpolated", interpolated),
-    )
+    check_choice("x", x, ("recall", "fpr"))
+    check_choice("band", band, ("interval", "std", "quartiles", None))
+    points = check_whole("points", points, 2, MOST_LEVELS)
+    interpolated = check_flag("interpolated", interpolated)
     confidence = validate_confidence(confidence)
-    if not has_keys(by):
-        raise ValueError(
-            "average_curve needs groups, whose curves are averaged: name the grouping columns, by=..."
+    if interpolated and x == "fpr":
+        raise ValueError("interpolated= is about precision by recall: leave it out, or x=")
+    what = _Curve(frame, truth, score, by, mean_over, positive, x, points, interpolated, options)
+    if mean_over is None:
+        if band in ("std", "quartiles"):
+            raise ValueError(f"band={band!r} is that of several groups: name them, mean_over=")
+        return _curve_of_rows(what, band, confidence)
+    for option in ("cluster", "repeats", "seed"):
+        if options.get(option) is not None:
+            raise ValueError(
+                f"{option}= is about rows that are drawn, and with mean_over= groups are: leave it out"
+            )
+    return _mean_curve(what, band, confidence)
+
+
+class _Curve(NamedTuple):
+    """The arguments that say which curve to compute."""
+
+    frame: Any
+    truth: Any
+    score: Any
+    by: Any
+    mean_over: Any
+    positive: Any
+    x: str
+    points: int
+    interpolated: bool
+    options: AverageCurveOptions
+
+    @property
+    def y(self) -> str:
+        """Return the name of the column with the heights of the curve."""
+        return "precision" if self.x == "recall" else "recall"
+
+    @property
+    def metrics(self) -> dict[str, int]:
+        """Return the metric at each level, with its level."""
+        metric = f"interpolated_{self.y}" if self.interpolated else self.y
+        # At recall 0 no row is selected, so the precision is undefined.
+        first = 1 if self.x == "recall" and not self.interpolated else 0
+        last = self.points - 1
+        return {f"{metric}@{self.x}={i / last:.15g}": i for i in range(first, self.points)}
+
+
+def _curve_of_rows(what: _Curve, band: Band | None, confidence: float) -> Any:
+    """Return the curve of each group of `by`, with the band of a bootstrap of its rows."""
+    arguments: Any = what.options | {"positive": what.positive, "by": what.by}
+    names = list(what.metrics)
+    if band is None:
+        raise ValueError("band=None: curve has the curve of one test set without a band")
+    found = kind_of(
+        intervals(
+            what.frame,
+            names,
+            what.truth,
+            what.score,
+            method="bootstrap",
+            confidence=confidence,
+            **arguments,
         )
-    request = request_of(truth, score, by, positive, options)
-    rows, output = rows_of(frame, request.used_as(Use(ranks=True), ["positives"]), all_groups=True)
-    blocks = curve_table(
-        rows, ("precision", "recall_step", "interpolated_precision"), unretrieved=True
     )
-    heights = output.restored(
-        heights_of(blocks, points, interpolated=interpolated).with_columns(m=0)
+    keys = found.columns[: found.columns.index("metric")]
+    refuse_clash(map(str, keys), (what.x, what.y, "groups"))
+    found.code_keys(keys)
+    level = pl.col("metric").cast(pl.String).replace_strict(what.metrics, return_dtype=pl.Int64)
+    table = found.read(found.columns).select(
+        *(by_name(str(key)) for key in keys),
+        (level / (what.points - 1)).alias(what.x),
+        pl.col("value").alias(what.y),
+        "low",
+        "high",
+        groups=pl.lit(1, dtype=pl.Int64),
     )
-    height, names = (
-        pl.col("value"),
-        {key: output.key_columns[key] for key in keys_left(output.keys, mean_over)},
-    )
-    quartiles = {
-        f"{side}_quartile": height.quantile(q, "linear")
-        for side, q in {"lower": 0.25, "upper": 0.75}.items()
+    return found.give(table, list(map(str, keys)))
+
+
+def _mean_curve(what: _Curve, band: Band | None, confidence: float) -> Any:
+    """Return the mean of the curves of groups, with the band of the mean or of the groups."""
+    values, keys, output = _heights(what) if what.x == "recall" else _recalls(what)
+    height = pl.col("value")
+    bands = {
+        "std": (height.mean() - height.std(), height.mean() + height.std()),
+        "quartiles": (height.quantile(0.25, "linear"), height.quantile(0.75, "linear")),
     }
-    table = means_over(collected(heights, "auto"), [*names.values(), "level", "m"], 1, **quartiles)
-    recall = pl.col("level") / (points - 1)
-    table = with_bounds(table, ["share"], confidence).with_columns(recall=recall, precision="value")
-    return give_sorted(table, names, output, ["recall"], AVERAGE_COLUMNS)
+    low, high = bands.get(band or "", (pl.lit(None, pl.Float64), pl.lit(None, pl.Float64)))
+    of_levels = [*keys.values(), "level", "m"]
+    table = means_over(values.with_columns(m=0), of_levels, 1, low=low, high=high)
+    table = table.with_columns(pl.col("low", "high").clip(0.0, 1.0))
+    if band == "interval":
+        # All rows have a false positive rate of at most 1, so that recall is 1 there.
+        is_end = (pl.col("level") == what.points - 1) & pl.lit(what.x == "fpr")
+        table = with_bounds_of_means(table, ["share"], confidence, certain=is_end)
+    x = (pl.col("level") / (what.points - 1)).alias(what.x)
+    table = table.with_columns(x, height.alias(what.y))
+    columns = (what.x, what.y, "low", "high", "groups")
+    return give_sorted(table, keys, output, [what.x], columns)
+
+
+def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
+    """Return the recall of each group at each level of the false positive rate, and the keys that are left."""
+    options: Any = what.options | {"positive": what.positive}
+    keys = keys_of_means(what.by, what.mean_over)
+    names = list(what.metrics)
+    call = Evaluation(names, what.truth, what.score, keys, None, what.mean_over, options)
+    recalls = unit_values_of(what.frame, call)
+    table = recalls.table.drop_nulls("value").with_columns(level=pl.col("m").cast(pl.Int64))
+    return table, recalls.keys, recalls.output
+
+
+def _heights(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
+    """Return the height of the curve of each group at each level of recall, and the keys that are left."""
+    keys = keys_of_means(what.by, what.mean_over)
+    request = request_of(what.truth, what.score, keys, what.positive, options_in(what.options))
+    request = request.used_as(Use(ranks=True), ["positives"])
+    rows, output = rows_of(what.frame, request, all_groups=True)
+    columns = ("precision", "recall_step", "interpolated_precision")
+    blocks = curve_table(rows, columns, unretrieved=True)
+    heights = heights_of(blocks, what.points, interpolated=what.interpolated)
+    left = {key: output.key_columns[key] for key in keys_left(output.keys, what.mean_over)}
+    return collected(output.restored(heights), "auto"), left, output
 
 
 def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

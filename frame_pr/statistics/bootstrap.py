@@ -10,6 +10,8 @@ import polars as pl
 
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
+from frame_pr.metrics.names import is_metric
+from frame_pr.metrics.rates import is_rate
 from frame_pr.ranking.blocks import PackedRows, pack_rows
 from frame_pr.statistics.bounds import Array, array_of
 from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
@@ -48,7 +50,8 @@ class Replicates(NamedTuple):
     table: pl.DataFrame
     """A row per result: its keys, its number `result` (0, 1, and so on), and the columns of `_degrees`."""
     metrics: list[pl.DataFrame]
-    """For each metric, a row per result with `value` and `undefined` (the groups without a value)."""
+    """For each metric, a row per result with `value`, `undefined` (the groups without a value) and `selected` (the rows
+    that its cutoff selects, if they are independent)."""
     drawn: list[Array]
     """For each metric, a row per replicate and a column per result; NaN without a value."""
 
@@ -66,7 +69,9 @@ def replicates_of(sampled: SampledRows[Any], draws: Draws, apart: str | None = N
     names = [metric.name for metric in sampled.metrics]
     columns = [str(m) for m in range(len(names))]
     rows = sampled.rows
-    exact = values(rows, dict(zip(columns, names, strict=True)), sampled.undefined)
+    exact = values(
+        rows, dict(zip(columns, names, strict=True)) | _selected(sampled), sampled.undefined
+    )
     groups = sampled.restored(exact.with_columns(code="group").collect())
     # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
     # the order of the rows.
@@ -91,11 +96,27 @@ def replicates_of(sampled: SampledRows[Any], draws: Draws, apart: str | None = N
     metrics = []
     drawn = []
     for column, name in zip(columns, names, strict=True):
-        of_metric = groups.select("result", m=pl.lit(0), value=pl.col(column).cast(pl.Float64))
-        means = means_over(of_metric, ["result", "m"], 1).sort("result")
-        metrics.append(means.select("result", "value", "undefined"))
+        value = pl.col(column).cast(pl.Float64)
+        selected = (
+            pl.col(f"k{column}") if f"k{column}" in groups.columns else pl.lit(None, pl.Int64)
+        )
+        of_metric = groups.select("result", m=pl.lit(0), value=value, selected=selected)
+        means = means_over(of_metric, ["result", "m"], 1, selected=pl.col("selected").sum())
+        metrics.append(means.sort("result").select("result", "value", "undefined", "selected"))
         drawn.append(_matrix(replicates, name, draws.repeats, len(table)))
     return Replicates(table, metrics, drawn)
+
+
+def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
+    """Return metrics that say how many independent rows the cutoff of a metric selects, by the columns `k0` and so on."""
+    if sampled.clustered or not sampled.rows.weights.ranks:
+        return {}
+    selected = {}
+    for m, target in enumerate(sampled.metrics):
+        head, _, cutoff = target.name.removeprefix("interpolated_").partition("@")
+        if cutoff and is_rate(head) and is_metric(f"k@{cutoff}"):
+            selected[f"k{m}"] = f"k@{cutoff}"
+    return selected
 
 
 def _number_of(keys: Sequence[str]) -> pl.Expr:

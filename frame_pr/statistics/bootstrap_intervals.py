@@ -142,27 +142,35 @@ def _bounds(
             closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)
             low = np.minimum(low, closed_low)
             high = np.maximum(high, closed_high)
-        if not _has_known_whole(name):
-            return low, high
-        # All n rows of the rarer label agree, with a probability of at most low^n.
-        least = np.where(df > 0, (alpha / 2) ** (1 / (df + 1)), np.nan)
+        # All n rows of the whole agree, with a probability of at most low^n.
+        sources = _rows_behind(name, df + 1, array_of(table, "selected"))
+        least = np.where((df > 0) & (sources > 0), (alpha / 2) ** (1 / sources), np.nan)
         all_1 = value >= 1 - ROUNDING
         all_0 = value <= ROUNDING
-        low = np.where(all_1, np.fmin(low, least), np.where(all_0, 0 * least, low))
-        high = np.where(all_0, np.fmax(high, 1 - least), np.where(all_1, 1 + 0 * least, high))
+        low = np.where(all_1, np.fmin(low, least), low)
+        low = np.where(all_0 & (least > 0), 0.0, low)
+        high = np.where(all_0, np.fmax(high, 1 - least), high)
+        high = np.where(all_1 & (least > 0), 1.0, high)
     return low, high
 
 
-def _has_known_whole(name: str) -> bool:
-    """Return whether a value of 0 or 1 rests on all rows of a label, whatever the cutoff selects."""
-    head = name.partition("@")[0]
-    if head not in RATES:
-        return name in _RANKING
-    share = RATES[head].row_share
-    if share is None:
-        return False
-    whole = share.whole(pl.col("truth"), pl.col("reached"))
-    return "reached" not in whole.meta.root_names()
+def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
+    """Return the number of rows that a value of 0 or 1 of a share rests on; NaN if unknown.
+
+    `rarer`: the rows of the rarer label. `selected`: the rows that the cutoff selects.
+    """
+    # A threshold with an interpolated precision selects at least the rows of the recall.
+    head = name.partition("@")[0].removeprefix("interpolated_")
+    share = RATES[head].row_share if head in RATES else None
+    if name in _RANKING:
+        return rarer
+    if share is not None:
+        whole = share.whole(pl.col("truth"), pl.col("reached"))
+        if "reached" not in whole.meta.root_names():
+            return rarer
+        if whole.meta.eq(pl.col("reached")):
+            return selected
+    return rarer * float("nan")
 
 
 def _warn_of_bounds(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
@@ -178,7 +186,7 @@ def _warn_of_bounds(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
             meaning = "there are no bounds where half of them have none"
         warn(
             f"{_named(lacking, 'has no value in', 'have no value in up to')} {most:.2%} of the replicates of the "
-            f"bootstrap: {meaning}; details=True has their number"
+            f"bootstrap: {meaning}; intervals(details=True) counts them"
         )
     constant = defined.filter(pl.col("df") > 0, pl.col("low").is_null(), share < 0.5)
     if constant.height:

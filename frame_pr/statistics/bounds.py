@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from frame_pr.frames.messages import warn
+
 with suppress(
     ModuleNotFoundError
 ):  # Without numpy there is no scipy either, and `scipy_special` says what to install.
@@ -203,3 +205,32 @@ def with_bounds(
     """Return the table with `low` and `high`, from the place `m` of the metric and the columns of `Estimates`."""
     low, high = bounds_of(kinds, table["m"].to_numpy(), Estimates.of(table), 1 - confidence)
     return table.with_columns(columns_of(low=low, high=high))
+
+
+FEW_UNITS = 10
+"""With fewer units, such as folds, that all agree, a bound of 0 or 1 is not that of so many yes-or-no trials."""
+
+
+def with_bounds_of_means(
+    table: pl.DataFrame,
+    kinds: Sequence[BoundsName],
+    confidence: float,
+    certain: pl.Expr = pl.lit(False),  # noqa: B008
+) -> pl.DataFrame:
+    """Return `with_bounds` for means over units; fewer than 10 that all agree have bounds of zero width.
+
+    A fold with a precision of 1 is no single trial, so its bound `(alpha / 2)^(1 / n)` says
+    nothing. Because an interval of zero width says nothing of other units either, it warns.
+    `certain`: where all units agree by definition.
+    """
+    table = with_bounds(table, kinds, confidence)
+    agree = (pl.col("units") > 1) & (pl.col("units") < FEW_UNITS) & (pl.col("error") <= ROUNDING)
+    surprising = table.filter(agree, ~certain)
+    if surprising.height:
+        warn(
+            f"the {surprising['units'].min()} groups that are averaged have the same value, and their interval no "
+            "width: so few groups do not show how others vary"
+        )
+    return table.with_columns(
+        pl.when(agree).then("value").otherwise(bound).alias(bound) for bound in ("low", "high")
+    )

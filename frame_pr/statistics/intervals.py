@@ -14,7 +14,7 @@ from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
-from frame_pr.statistics.bounds import scipy_special, with_bounds
+from frame_pr.statistics.bounds import scipy_special, with_bounds, with_bounds_of_means
 from frame_pr.statistics.samples import (
     Evaluation,
     Sample,
@@ -219,7 +219,8 @@ def intervals(
     if isinstance(source, SampledRows) and not is_closed:
         table = intervals_of_draws(source, draws, confidence)
     else:
-        table = with_bounds(source.estimates(), source.bounds, confidence)
+        add_bounds = with_bounds_of_means if unit == "groups" else with_bounds
+        table = add_bounds(source.estimates(), source.bounds, confidence)
         table = table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)

@@ -44,7 +44,7 @@ def warns(frame, call, text):
         lambda frame: fp.curve(frame, "y", "predicted"),
         lambda frame: fp.intervals(frame, AP, "y", "predicted"),
         lambda frame: fp.with_metrics(frame, "roc_auc", "label", "predicted", positive="x"),
-        lambda frame: fp.average_curve(frame, "y", "predicted", by="q"),
+        lambda frame: fp.average_curve(frame, "y", "predicted", mean_over="q"),
     ],
 )
 def test_predicted_classes_as_a_score(call):
@@ -134,7 +134,10 @@ AT = "precision@threshold=0.5"
             "total_rows",
             lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", total_rows="N"),
         ),
-        ("total_rows", lambda frame: fp.average_curve(frame, "y", "s", by="q", total_rows="N")),
+        (
+            "total_rows",
+            lambda frame: fp.average_curve(frame, "y", "s", mean_over="q", total_rows="N"),
+        ),
         (
             "total_positives",
             lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", total_positives="P"),

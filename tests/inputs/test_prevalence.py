@@ -75,7 +75,7 @@ def test_other_functions():
         (fp.with_curve, {}),
         (fp.confusion, {"threshold": 0.5}),
         (fp.average_precision, {}),
-        (fp.average_curve, {"points": 11}),
+        (fp.average_curve, {"points": 11, "mean_over": "q"}),
     ):
         found = function(data, truth="truth", score="score", by="q", prevalence=0.02, **arguments)
         exact = function(as_weights, truth="truth", score="score", by="q", weight="w", **arguments)

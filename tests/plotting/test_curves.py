@@ -321,7 +321,7 @@ def test_highlight() -> None:
 
 def test_a_mean_curve_is_that_of_average_curve() -> None:
     ax = RUN.pr.plot("truth", SYSTEMS, by="query", average=True)
-    table = RUN.pr.average_curve("truth", SYSTEMS, by="query")
+    table = RUN.pr.average_curve("truth", SYSTEMS, mean_over="query")
     means = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query", mean_over="query")
     for drawn, system, mean in zip(
         curves(ax), SYSTEMS, means["mean_average_precision"], strict=True

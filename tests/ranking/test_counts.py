@@ -141,7 +141,7 @@ def test_interpolated_curves_reach_the_same_levels_at_every_scale():
             pl.DataFrame(tied(9, scale), schema=["y", "s", "c"], orient="row").with_columns(q=1),
             "y",
             "s",
-            by="q",
+            mean_over="q",
             points=1001,
             count="c",
             interpolated=True,

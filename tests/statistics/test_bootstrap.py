@@ -313,11 +313,21 @@ def test_a_perfect_ranking_has_the_bounds_of_the_closed_form():
     assert closed["low"].to_list() == [near(0.025 ** (1 / 3))] * 2
 
 
-def test_a_cutoff_that_selects_few_rows_has_no_bounds_at_1():
+def test_a_precision_of_1_has_the_bound_of_the_rows_that_are_selected():
     # The first 3 rows are positive in each replicate, of 1 row, 3 rows or more.
     data = pl.DataFrame({"y": [1] * 30 + [0] * 70, "s": range(100, 0, -1)})
+    names = ["precision@3", "precision@threshold=91", "fdr@3"]
+    found = fp.intervals(data, names, "y", "s", method="bootstrap")
+    expected = [
+        (1, near(0.025 ** (1 / 3)), 1),
+        (1, near(0.025**0.1), 1),
+        (0, 0, near(1 - 0.025 ** (1 / 3))),
+    ]
+    assert found.select("value", "low", "high").rows() == expected
+    # Rows of a cluster are not independent, and so the number of clusters that are selected is unknown.
+    clusters = data.with_columns(user=pl.int_range(100) % 20)
     with pytest.warns(fp.DataWarning, match="precision@3 is the same in all replicates"):
-        found = fp.intervals(data, "precision@3", "y", "s", method="bootstrap")
+        found = fp.intervals(clusters, "precision@3", "y", "s", cluster="user", method="bootstrap")
     assert found.select("value", "low", "high").row(0) == (1, None, None)
 
 

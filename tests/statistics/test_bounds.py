@@ -40,7 +40,7 @@ def test_a_difference_without_an_error():
 CALLS = [
     lambda run: fp.intervals(run, "average_precision", "y", "a"),
     lambda run: fp.compare(run, "average_precision", "y", ["a", "b"], by="q"),
-    lambda run: fp.average_curve(run, "y", "a", by="q"),
+    lambda run: fp.average_curve(run, "y", "a", mean_over="q"),
 ]
 
 

@@ -48,8 +48,8 @@ def test_bounds_of_intervals_and_of_differences():
         pl.lit(None, pl.Float64).alias("low"), x=pl.col("low")
     ).pr.format_table(decimals=1)
     assert f"| {difference:.1f} |" in alone
-    band = run.pr.average_curve("truth", "s", by="q", points=2)
-    assert band.pr.format_table(decimals=1).startswith("| recall | precision | lower_quartile |")
+    band = run.pr.average_curve("truth", "s", mean_over="q", points=2)
+    assert band.pr.format_table(decimals=1).startswith("| recall | precision | groups |")
 
 
 @pytest.mark.parametrize(

@@ -198,9 +198,10 @@ def test_means_of_fixed_groups():
 
 def test_groups_without_a_value():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3], "truth": [1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 1]})
-    found = fp.intervals(
-        data, "average_precision", "truth", "score", by="q", mean_over="q", details=True
-    )
+    with pytest.warns(fp.DataWarning, match="the 2 groups that are averaged have the same value"):
+        found = fp.intervals(
+            data, "average_precision", "truth", "score", by="q", mean_over="q", details=True
+        )
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
     rows = fp.intervals(
         data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q", details=True
@@ -301,7 +302,7 @@ def test_bounds_where_the_logit_overflows():
             two, "average_precision", "t", "s", by="q", mean_over="q", confidence=confidence
         )
         assert found.select("low", "high").row(0) == (near(0.0), 1.0)
-        curve = fp.average_curve(two, "t", "s", by="q", confidence=confidence, points=2)
+        curve = fp.average_curve(two, "t", "s", mean_over="q", confidence=confidence, points=2)
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
 
 

@@ -16,12 +16,10 @@ NAMES = ["average_precision", "roc_auc", "recall@threshold=0.5"]
 DRAWN = {"method": "bootstrap", "repeats": 100}
 CALLS = [
     lambda f: fp.intervals(f, NAMES, "y", ["a", "b"], by="q"),
-    lambda f: fp.intervals(f, [*NAMES, "ndcg@5"], "y", "a", by=["w", "q"], mean_over="q"),
+    lambda f: fp.intervals(f, [*NAMES, "ndcg@5"], "y", "a", by="w", mean_over="q"),
     lambda f: fp.intervals(f, NAMES, "y", "a", by="w", cluster="user"),
     lambda f: fp.intervals(f, ["max_f1", "precision@10%"], "y", ["a", "b"], by="w", **DRAWN),
-    lambda f: fp.intervals(
-        f, "max_f1", "y", "a", by=["w", "q"], mean_over="q", sampled="rows", **DRAWN
-    ),
+    lambda f: fp.intervals(f, "max_f1", "y", "a", by="w", mean_over="q", sampled="rows", **DRAWN),
     lambda f: fp.compare(
         f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3
     ),
@@ -32,7 +30,7 @@ CALLS = [
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="w", sampled="rows"),
     lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="previous", cluster="user"),
     lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline=1),
-    lambda f: fp.average_curve(f, "y", ["a", "b"], by=["w", "q"], mean_over="q"),
+    lambda f: fp.average_curve(f, "y", ["a", "b"], by="w", mean_over="q"),
     lambda f: fp.report(f, "y", ["a", "b"], by="q", confidence=0.9),
 ]
 
