@@ -172,13 +172,15 @@ def average_curve(
     if mean_over is None:
         if band in ("std", "quartiles"):
             raise ValueError(f"band={band!r} is that of several groups: name them, mean_over=")
-        return _curve_of_rows(what, band, confidence)
+        curve: Frame = _curve_of_rows(what, band, confidence)
+        return curve
     for option in ("cluster", "repeats", "seed"):
         if options.get(option) is not None:
             raise ValueError(
                 f"{option}= is about rows that are drawn, and with mean_over= groups are: leave it out"
             )
-    return _mean_curve(what, band, confidence)
+    mean: Frame = _mean_curve(what, band, confidence)
+    return mean
 
 
 class _Curve(NamedTuple):

@@ -227,8 +227,9 @@ def with_bounds_of_means(
     agree = (pl.col("units") > 1) & (pl.col("units") < FEW_UNITS) & (pl.col("error") <= ROUNDING)
     surprising = table.filter(agree, ~certain)
     if surprising.height:
+        fewest: Any = surprising["units"].min()
         warn(
-            f"the {surprising['units'].min()} groups that are averaged have the same value, and their interval no "
+            f"the {fewest} groups that are averaged have the same value, and their interval no "
             "width: so few groups do not show how others vary"
         )
     return table.with_columns(
