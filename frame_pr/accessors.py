@@ -17,15 +17,15 @@ import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import check_flag, check_whole, is_whole, path_of, public, scalar
-from frame_pr.frames.kinds import (
+from frame_pr.frames.dispatch import (
     Backend,
-    Frame,
     backend_class,
     is_stream,
     path_advice,
     read_stream,
     register_backend,
 )
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
 

@@ -112,7 +112,7 @@ run.pr.average_precision("rel", "s", positive="1")  | positive='1' cannot be a v
 run.pr.average_precision("rel", "s", positive=dt.date(1970, 1, 2))
     | positive=1970-01-02 cannot be a value of column 'rel'
 run.pr.ndcg("grade", "s")  | grades go to gain=, classes through unpivot_classes
-run.pr.average_precision("rel", "lab")  | pl.col('lab').cast(pl.Float64), in pandas pd.to_numeric
+run.pr.average_precision("rel", "lab")  | pl.col('lab').cast(pl.Float64), in pandas astype(float)
 run.pr.average_precision("rel", pl.col("pred") == 1)
     | predicted classes go to confusion(truth, prediction=...)
 run.with_columns(s=None).pr.average_precision("rel", "s")

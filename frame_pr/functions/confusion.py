@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
-from frame_pr.frames.kinds import Frame, find_kind, read_stream
+from frame_pr.frames.dispatch import find_kind, read_stream
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options
@@ -404,7 +405,7 @@ def confusion_matrix(
 
 def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, drops: bool) -> Frame:
     """Compute what `confusion_matrix` returns."""
-    selection = selected(frame, request)
+    selection = selected(frame, request, classes=labels or [])
     refuse_clash(selection.keys.values(), _MATRIX_COLUMNS)
     schema = selection.data.schema
     for role, name in selection.keys.items():
@@ -414,7 +415,9 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     if "weight" in selection.others:
         refuse_text("weight", selection.others["weight"], schema["weight"])
     dtype = schema["truth"]
-    if labels is None and isinstance(dtype, pl.Enum):
+    if labels is not None and selection.data.height:
+        labels = [selection.kind.label(of_truth, label) for label in labels]
+    elif labels is None and isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()
     order = None if labels is None else classes_of(of_truth, dtype, labels)
     if order is None:
@@ -434,7 +437,11 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     result = result.select(*map(by_name, keys), *_MATRIX_COLUMNS)
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
-    return selection.kind.give(result, keys)
+    # If the dtype of the truth holds all classes, they come back as they stand there.
+    sources = {key: key for key in keys}
+    if result.collect_schema()["truth"] == dtype:
+        sources |= {"truth": of_truth, "prediction": of_truth}
+    return selection.kind.give(result, sources)
 
 
 def _refuse_scores(selection: Selection[Any], labels: Sequence[pl.Series]) -> None:

@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar
 from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, backend_of
+from frame_pr.frames.dispatch import backend_of
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.options import Column, Columns, Options
 from frame_pr.inputs.request import Request, request_of

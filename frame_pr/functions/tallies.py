@@ -12,7 +12,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_whole, is_whole, public, scalar, several
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, backend_of
+from frame_pr.frames.dispatch import backend_of
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options
 from frame_pr.inputs.request import Request, request_of

@@ -20,7 +20,8 @@ from frame_pr.frames.arguments import (
     scalar,
 )
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
-from frame_pr.frames.kinds import FrameKind, backend_class, find_kind, read_stream
+from frame_pr.frames.dispatch import backend_class, find_kind, read_stream
+from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.options import TIES, TOGETHER, Column, Columns, Options, TieRule, Ties
 
@@ -111,8 +112,9 @@ class Request:
     distinct: Sequence[tuple[str, Column]] = field(init=False)
     """The columns that must differ: keys, truth, scores and the cluster, each with its argument."""
     codes: Sequence[Column] = field(init=False)
-    """The columns that tell rows apart, by which they are grouped or ordered; labels, too, if one is named. Values that
-    polars does not have may be numbered there.
+    """The columns that tell rows apart, by which they are grouped or ordered.
+
+    Values that polars does not have may be numbered there.
     """
     frames: Mapping[str, Any] = field(init=False)
     """The frames of known totals, and of prevalences, by the option."""
@@ -147,7 +149,6 @@ class Request:
         ]
         distinct += [] if self.cluster is None else [("cluster", self.cluster)]
         codes = [*self.keys, others.get("tie_break"), others.get("cluster")]
-        codes += [] if self.positive is None else [self.truth]
         vars(self).update(
             ties=ties,
             tie_rule=rule,

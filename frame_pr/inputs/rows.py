@@ -273,13 +273,16 @@ def _sort_key(
     rows: pl.LazyFrame, selection: Selection[Any], request: Request, *, drops: bool
 ) -> SortKey:
     """Return the layout of the sort keys of rows with these scores."""
-    schema = selection.data.schema
+    dtypes = [selection.data.schema[score] for score in selection.scores]
+    if request.predicted:
+        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be another.
+        dtypes = [pl.Int8()] * len(dtypes)
     return SortKey(
-        dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
+        dtype=rows.collect_schema()["score"] if selection.several else dtypes[0],
         ascending=request.ascending,
         hits_first=request.tie_rule.bounds and request.tie_rule.descending,
         drops=drops,
-        score_dtypes=[schema[score] for score in selection.scores],
+        score_dtypes=dtypes,
         places=PLACES if request.ordered else 1,
     )
 

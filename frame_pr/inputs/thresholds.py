@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.rows import OutputFrame, Rows, present
 from frame_pr.inputs.sort_keys import SortKey
@@ -140,7 +140,7 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     """Return the threshold of each group from a frame with some of the keys, or without keys and with one row."""
     kind = find_kind(threshold)
     assert kind is not None
-    output.kind.code_keys([key for key in output.keys if key in kind.columns], [kind])
+    _, (kind,) = output.kind.with_keys([key for key in output.keys if key in kind.columns], [kind])
     threshold_table = kind.read(kind.columns)
     if not rows.height:
         threshold_table = (

@@ -16,7 +16,8 @@ from frame_pr.frames.columns import (
     refuse_repeats,
     selected_names,
 )
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of, project_stream, stream_columns
+from frame_pr.frames.dispatch import kind_of, project_stream, stream_columns
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
@@ -44,14 +45,30 @@ class Selection(NamedTuple, Generic[Frame]):
     """The frames of known totals and of prevalences, by the option."""
 
 
-def selected(frame: Frame, request: Request, *, all_rows: bool = False) -> Selection[Frame]:
-    """Find the caller's columns. `all_rows`: whether the call gives back all rows of the frame."""
+def selected(
+    frame: Frame,
+    request: Request,
+    *,
+    all_rows: bool = False,
+    classes: Sequence[Any] | None = None,
+) -> Selection[Frame]:
+    """Find the caller's columns.
+
+    `all_rows`: whether the call gives back all rows of the frame. `classes`: the labels that the
+    caller lists, or none of them, if all labels of truth and prediction are classes.
+    """
     kind = kind_of(frame, None if all_rows else partial(_projected, request=request))
     for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
     refuse_repeats(request.distinct)
     frames = {name: kind_of_totals(name, frame) for name, frame in request.frames.items()}
-    kind.code_keys(request.codes, list(frames.values()))
+    kind, others_read = kind.with_keys(request.codes, list(frames.values()))
+    frames = dict(zip(frames, others_read, strict=True))
+    if classes is not None:
+        kind = kind.with_labels([request.truth, *request.scores], classes)
+    elif request.positive is not None:
+        predictions = request.scores if request.predicted else []
+        kind = kind.with_labels([request.truth, *predictions])
     if COUNT in kind.columns:
         warn_of_tally(kind, request)
     if any(isinstance(item, pl.Expr) for item in request.columns):

@@ -84,6 +84,7 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
 
     `dtype_label`: the name of the dtype in the caller's kind of frame, if it differs.
     """
+    refuse_objects("label", name, dtype)
     if dtype in (pl.Null(), pl.Enum([])):  # The column has no values.
         return pl.lit(None, dtype=dtype)
     try:
@@ -187,7 +188,7 @@ def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> N
     """Check that scores are numbers."""
     if not dtype.is_numeric():
         advice = (
-            f"pl.col({shown(name)}).cast(pl.Float64), in pandas pd.to_numeric, makes numbers of it"
+            f"pl.col({shown(name)}).cast(pl.Float64), in pandas astype(float), makes numbers of it"
         )
         if dtype == pl.Boolean:
             advice = "predicted classes go to confusion(truth, prediction=...)"
@@ -389,6 +390,8 @@ def refuse_other_types(
     truth: str, dtype: pl.DataType, prediction: str, predicted: pl.DataType
 ) -> None:
     """Check that predicted labels have a dtype of the truth's family."""
+    refuse_objects("truth", truth, dtype)
+    refuse_objects("prediction", prediction, predicted)
     if not comparable(predicted, dtype) or (predicted in TEXTS) != (dtype in TEXTS):
         raise TypeError(
             f"truth column {shown(truth)} is {type_of(dtype)} and prediction column {shown(prediction)} is "
@@ -401,7 +404,12 @@ def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: 
     labels = (
         column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
     )
-    unknown = labels.filter(~labels.is_in(list(classes)))
+    if classes.dtype in TEXTS:
+        classes = classes.cast(pl.String)
+    columns = [labels.to_frame("label"), classes.to_frame("label")]
+    both = pl.concat(columns, how="vertical_relaxed").to_series()
+    is_class = both.head(len(labels)).is_in(both.tail(len(classes)).implode())
+    unknown = labels.filter(~is_class)
     if len(unknown):
         counts = unknown.value_counts(sort=True, name="times").rows()
         shown_labels = ", ".join(
@@ -428,7 +436,8 @@ def warn_of_no_common_label(
     )
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
     are_many = len(truths) >= _LEAST_ROWS and max(len(actual), len(predicted)) > 1
-    if are_many and len(actual) and len(predicted) and not {*actual} & {*predicted}:
+    both = pl.concat([actual.to_frame(""), predicted.to_frame("")], how="vertical_relaxed")
+    if are_many and len(actual) and len(predicted) and not both.is_duplicated().any():
         warn(
             f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label in common, they "
             f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in both"

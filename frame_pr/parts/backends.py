@@ -14,7 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import refuse_existing, refuse_missing, refuse_repeats
-from frame_pr.frames.kinds import Backend
+from frame_pr.frames.dispatch import Backend
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request, kind_of_totals

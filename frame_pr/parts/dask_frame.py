@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.columns import by_name
+from frame_pr.frames.pandas import PandasFrame
 from frame_pr.parts.backends import ONLY_TOTALS, Shuffled
 from frame_pr.parts.part_query import Part, in_part
 from frame_pr.parts.score_ranges import RANGE, OverRanges

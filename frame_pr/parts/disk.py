@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name, needed
-from frame_pr.frames.kinds import kind_of, project_stream, refuse_no_rows, stream_columns
+from frame_pr.frames.dispatch import kind_of, project_stream, refuse_no_rows, stream_columns
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.kinds import Frame, read_stream
+from frame_pr.frames.dispatch import read_stream
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
 from frame_pr.plotting import draw

@@ -10,7 +10,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_text, public
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, find_kind
+from frame_pr.frames.dispatch import find_kind
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments

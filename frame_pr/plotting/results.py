@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import find_kind, kind_of, path_advice
+from frame_pr.frames.dispatch import find_kind, kind_of, path_advice
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.names import is_metric
@@ -58,7 +58,7 @@ def read_result(
             raise ValueError(f"{expectation}, and this one has no column {name!r}; {advice}")
     available = [name for name in columns if name in names]
     end = min(names.index(name) for name in (*available, *first) if name in names)
-    kind.code_keys(kind.columns[:end])
+    kind, _ = kind.with_keys(kind.columns[:end])
     # The streaming engine would copy the columns.
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
     for name in [*keys, *available] if table.height else []:

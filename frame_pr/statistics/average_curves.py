@@ -9,7 +9,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
 from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.kinds import Frame, collected, kind_of, lazily
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
@@ -231,7 +232,7 @@ def _curve_of_rows(what: _Curve, band: Band | None, confidence: float) -> Any:
     )
     keys = found.columns[: found.columns.index("metric")]
     refuse_clash(map(str, keys), (what.x, what.y, "groups"))
-    found.code_keys(keys)
+    found, _ = found.with_keys(keys)
     level = pl.col("metric").cast(pl.String).replace_strict(what.metrics, return_dtype=pl.Int64)
     table = found.read(found.columns).select(
         *(by_name(str(key)) for key in keys),

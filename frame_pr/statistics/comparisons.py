@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, public
 from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
-from frame_pr.frames.kinds import Frame, find_kind, kind_of, on_frame
+from frame_pr.frames.dispatch import find_kind, kind_of
+from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics import significance_tests

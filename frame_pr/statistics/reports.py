@@ -9,7 +9,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
-from frame_pr.frames.kinds import Frame, find_kind, kind_of, lazily
+from frame_pr.frames.dispatch import find_kind, kind_of
+from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.options import REFUSED, Column, Columns, EvaluationOptions
@@ -161,9 +162,9 @@ def report(
     lines = [
         {"metric": pl.lit(name), "value": by_name(prefix + name).cast(pl.Float64)} for name in names
     ]
-    kind.code_keys(key_names, [] if bounds is None else [bounds])
+    kind, others = kind.with_keys(key_names, [] if bounds is None else [bounds])
     table = stacked(kind.read(kind.columns), list(map(by_name, keys)), lines)
-    if bounds is not None:
+    for bounds in others:
         of_metrics = bounds.read(bounds.columns).select(
             *map(by_name, keys), "metric", "low", "high"
         )
@@ -241,13 +242,10 @@ def format_table(
     """
     places, kind = check_whole("decimals", decimals, least=0, most=15), kind_of(frame)
     # polars reads a period of pandas as an extension type, which it cannot write.
-    kind.code_keys(
-        [
-            name
-            for name in kind.columns
-            if kind.type_of(str(name)).startswith(("interval", "period"))
-        ]
-    )
+    has_no_text = [
+        name for name in kind.columns if kind.type_of(str(name)).startswith(("interval", "period"))
+    ]
+    kind, _ = kind.with_keys(has_no_text)
     table = kind.read(kind.columns).collect()
     if not table.width:
         raise ValueError("frame: it has no columns; a table needs at least one")

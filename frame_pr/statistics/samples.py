@@ -12,7 +12,8 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, filling, names_of, refuse_options
 from frame_pr.frames.columns import by_name, column_names, has_keys, refuse_clash, refuse_several
-from frame_pr.frames.kinds import Frame, collected, kind_of
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys
 from frame_pr.inputs.options import (
@@ -169,7 +170,7 @@ def _read_metrics(frame: Frame, what: Evaluation, *, system: bool) -> UnitValues
     keys += ["system"] if system and "system" not in keys else []
     kind.refuse_missing(keys, "by")
     kind.refuse_missing(names, "metrics")
-    kind.code_keys(keys)
+    kind, _ = kind.with_keys(keys)
     texts = [str(key) for key in keys]
     refuse_clash(named, texts, "column {} is among by and among metrics: a key is not a metric")
     table = collected(kind.read([*keys, *names]).select(map(by_name, [*texts, *names])), "auto")

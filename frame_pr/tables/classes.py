@@ -9,13 +9,15 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import column_name, column_names
-from frame_pr.frames.kinds import Frame, FrameKind, kind_of, lazily
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, FrameKind, lazily
 from frame_pr.frames.messages import examples
 from frame_pr.inputs import values
 from frame_pr.inputs.values import (
     classes_of,
     label_value,
     listed_classes,
+    refuse_objects,
     refuse_other_types,
     refuse_unknown_labels,
 )
@@ -109,6 +111,11 @@ def unpivot_classes(
         *(["score"] if scored else []),
         *([] if prediction is None else ["prediction"]),
     ]
+    of_labels = [columns[name][1] for name in ("truth", "prediction") if name in columns]
+    if of_labels:
+        kind = kind.with_labels(of_labels, labels)
+        if kind.height:
+            labels = [kind.label(str(of_labels[0]), label) for label in labels]
     data, carried = read_columns(kind, columns, new)
     if (
         scored
@@ -119,7 +126,9 @@ def unpivot_classes(
     typed = _typed_labels(labels, columns, data.schema)
     _validate_classes(kind, data, columns, typed)
     table = _unpivoted(data.with_row_index("row").lazy(), columns, typed)
-    return kind.spread(table, carried, new)
+    return kind.spread(
+        table, carried, new, {"class": str(columns["truth"][1])} if "truth" in columns else ()
+    )
 
 
 def _listed_labels(
@@ -186,6 +195,7 @@ def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schem
     """Return the classes in the dtype of the labels."""
     if "truth" in columns:
         (_, truth), (_, prediction) = columns["truth"], columns.get("prediction", ("", None))
+        refuse_objects("truth", truth, schema["truth"])
         if prediction is not None:
             refuse_other_types(truth, schema["truth"], prediction, schema["prediction"])
         return classes_of(truth, schema["truth"], labels, of_columns="score0" in columns)

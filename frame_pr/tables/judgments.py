@@ -10,7 +10,8 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_repeats
-from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
+from frame_pr.frames.dispatch import find_kind, path_advice, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects
 
@@ -126,6 +127,8 @@ def join_judgments(
             f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "
             "them, or name it in on="
         )
+    left, (right,) = left.with_keys(keys, [right])
+    left, _ = left.with_keys(runs)
     table = _join(left, right, keys, runs, groups)
     return cast(Frame, table) if left.is_lazy else left.give_joined(right, table, [*runs, *keys])
 
@@ -142,8 +145,6 @@ def _join(
     `groups`: the keys of which the run keeps only values that the judgments have.
     """
     # Use our own names, because the join derives names from those of its columns.
-    run.code_keys(on_names, [judgments])
-    run.code_keys(by_names)
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
     by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
     row = "_" * (1 + max(map(len, (by | on).values())))  # Longer than any key.

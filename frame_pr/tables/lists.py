@@ -10,7 +10,8 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, public
 from frame_pr.frames.columns import column_name, column_names
-from frame_pr.frames.kinds import Frame, kind_of, lazily
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.tables.named_columns import NamedColumns, read_columns

@@ -9,7 +9,7 @@ import pytest
 from names import CALL_CASES, call
 
 import frame_pr as fp
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.dispatch import find_kind
 
 DAYS = pd.to_datetime(
     ["1969-12-31 23:59:59.123456789", "2024-02-28", "2024-02-29 12:30"], format="ISO8601"
