@@ -22,7 +22,7 @@ from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, request_for
-from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, columns_of_rates, rate_of
+from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, COUNTS, columns_of_rates, rate_of
 from frame_pr.ranking.blocks import (
     PackedRows,
     blocks_of,
@@ -283,6 +283,9 @@ def _columns_of_blocks(
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked)
     engine = engine_for(rows.height)
     del ranked
+    if rows.weights.fractional:  # Units are wider than the values.
+        values = blocks.select(**formulas).collect(engine=engine)
+        return [*values], {name: pl.col(name) for name in formulas}, [numbers]
     # The maximum from the end takes as much memory as all other columns, so it waits until these
     # are narrow.
     last = "interpolated_precision"
@@ -336,14 +339,17 @@ def _blocks_and_formulas(
     """
     blocks = FLOAT_BLOCKS if rows.weights.fractional else BLOCKS
     formulas = {
-        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts)
+        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).value(blocks.counts)
         for name in columns
     }
+    of_weights = [name for name in columns if name in (*COUNTS, *TOTALS)]
+    formulas |= {name: rows.weights.from_units(formulas[name]) for name in of_weights}
     if "recall_step" in columns:
         formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
-    table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals)
+    table = blocks_of(rows, needed, each_row=True, ranked=ranked)
+    table = with_totals(table, rows.totals, rows.weights)
     return (table.filter("retrieved") if rows.has_unranked and not unretrieved else table), formulas
 
 

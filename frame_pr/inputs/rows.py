@@ -54,8 +54,8 @@ _INTEGERS = (
 class Rows:
     """The rows to rank, and how to rank them.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight`, `count`,
-    `gain` and `tie` if passed; `judged` if labels may be filled in.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight` (a whole
+    number of units), `count`, `gain` and `tie` if passed; `judged` if labels may be filled in.
     """
 
     frame: pl.LazyFrame
@@ -197,12 +197,14 @@ def rows_of(
     all_rows: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
+    unit: float | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `all_rows`: the call gives back all rows, in their order. `all_groups`: the groups of frames
     that give known totals are there, too. `starts`: a frame of the keys as `OutputFrame.restored`
-    names them, and of the columns of `blocks.START`.
+    names them, and of the columns of `blocks.START`. `unit`: that of float weights, if the frame is
+    a part of a larger one.
     """
     selection = selected(frame, request, all_rows=all_rows)
     expressions = validate(selection, request)
@@ -248,6 +250,12 @@ def rows_of(
         )
         rows = with_class_weights(rows, of_classes, drops=drops)
         weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
+    if unit is not None:
+        weights = weights._replace(unit=unit)
+    else:
+        weights = weights.with_unit(rows, "weight", has_counts="count" in others, totals=totals)
+    if weights.fractional:
+        rows = rows.with_columns(weight=weights.in_units(pl.col("weight")))
     ranked = Rows(
         frame=rows,
         height=data.height * len(scores),

@@ -182,12 +182,13 @@ class SortKey:
             code.bitwise_or().alias("bits"),
         ]
         first, last, low, high, bits = rows.select(extremes).collect(engine="streaming").row(0)
-        # An Int64 does not hold such a difference, although it may hold its number of steps.
-        if low is None or high - low >= 2**63:
+        if low is None:
             return self
-        step = (
-            bits & -bits or 1
-        )  # The lowest bit that any code has: all codes, and so their differences, divide by it.
+        # All codes, and so their differences, divide by the lowest bit that any code has. An Int64
+        # does not hold the differences of scores of both signs, so their layout is only narrower.
+        step = 1
+        if high - low < 2**63:
+            step = bits & -bits or 1
         ranks = 1 << ((high - low) // step + 2).bit_length()
         best = low if self.ascending else high
         key = replace(

@@ -13,6 +13,7 @@ from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.request import TOTAL_OPTIONS
 from frame_pr.inputs.values import keyed_value
+from frame_pr.inputs.weights import Weights
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
 
@@ -134,7 +135,9 @@ def totals_in_frame(
     return table.lazy().select(name, group=pl.col("group") * systems + pl.col("system"))
 
 
-def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame:
+def with_totals(
+    table: pl.LazyFrame, totals: Sequence[pl.LazyFrame], weights: Weights
+) -> pl.LazyFrame:
     """Replace totals from the rows by known totals, in a table sorted by `group`."""
     positives_in_rows = pl.col("positives")
     for total in totals:
@@ -147,9 +150,11 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
         # function.
         check = partial(_larger, name=option)
         validated = pl.map_batches(
-            ["group", "total", pl.col(name).alias("in_rows")], check, return_dtype=dtype
+            ["group", "total", weights.from_units(pl.col(name)).alias("in_rows")],
+            check,
+            return_dtype=dtype,
         )
-        table = table.with_columns(total=validated)
+        table = table.with_columns(total=weights.in_units(validated))
         table = table.with_columns(total=pl.coalesce("total", name))
         if name == "positives":
             # Positives that are not in the frame are rows that are not in the frame.

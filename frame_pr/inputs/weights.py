@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil, frexp, log2
+from collections.abc import Sequence
+from math import frexp
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -10,7 +11,7 @@ import polars as pl
 from frame_pr.frames.messages import pluralize, shown
 
 _BITS = 118
-"""Bits of the sum of all float weights of a group; a hundred times this sum still fits an Int128."""
+"""Bits of the sum of all float weights; a hundred times this sum still fits an Int128."""
 _PRECISION = 40
 """Bits that the smallest weight keeps at least: a relative error of 1e-12."""
 _ENDS = 1e-100, 1e100
@@ -67,12 +68,13 @@ class Weights(NamedTuple):
     fractional: bool
     """Whether they are floats.
 
-    Sums of floats depend on their order, and differences of running totals cancel. So all weighted
-    counts are in fixed point, in multiples of 1 / `unit` of the group, and become floats after the
-    last subtraction.
+    Sums of floats depend on their order, and differences of such sums may be below 0. So all
+    weighted counts are whole numbers of units, and become floats after the last subtraction.
     """
     option: str = "weight"
     """The option that the column comes from."""
+    unit: float = 1.0
+    """How many units make 1, a power of 2, if they are floats."""
 
     @property
     def ranks(self) -> bool:
@@ -84,19 +86,54 @@ class Weights(NamedTuple):
         """Return the dtype of known sums."""
         return pl.Float64() if self.fractional else pl.Int64()
 
+    def in_units(self, weight: pl.Expr) -> pl.Expr:
+        """Return a weight as a whole number of units."""
+        return (weight * self.unit).cast(pl.Int128) if self.fractional else weight
 
-def refuse_lost(least: float | None, unit: float, argument: str, name: str) -> None:
-    """Raise if the smallest positive one of weights, or gains, would keep too few bits."""
+    def from_units(self, count: pl.Expr) -> pl.Expr:
+        """Return a number of units as a weight."""
+        return count / self.unit if self.fractional else count
+
+    def with_unit(
+        self,
+        rows: pl.LazyFrame,
+        argument: str,
+        *,
+        has_counts: bool,
+        totals: Sequence[pl.LazyFrame] = (),
+    ) -> Weights:
+        """Return the weights with a unit in which the sum of all rows, and known totals, just fit."""
+        if not self.fractional:
+            return self
+        ends = ends_of(rows, argument, has_counts=has_counts)
+        bound = max(ends["bound"].item(), largest_total(totals))
+        return self._replace(unit=unit_of(ends["least"].item(), bound, argument, self.name))
+
+
+def largest_total(totals: Sequence[pl.LazyFrame]) -> float:
+    """Return the largest known total."""
+    largest = [total.select(pl.exclude("group").max()).collect().item() for total in totals]
+    return max((total for total in largest if total is not None), default=0.0)
+
+
+def ends_of(rows: pl.LazyFrame, column: str, *, has_counts: bool) -> pl.DataFrame:
+    """Return `least`, the smallest positive weight of rows, and `bound`, no less than their sum."""
+    weight = pl.col(column)
+    height = pl.col("count").sum() if has_counts else pl.len()
+    bound = (weight.max() * height).fill_null(0.0)
+    ends = rows.select(least=weight.filter(weight > 0).min(), bound=bound)
+    return ends.collect(engine="in-memory")
+
+
+def unit_of(least: float | None, bound: float, argument: str, name: str | None) -> float:
+    """Return the power of 2 that is the unit of weights; raise if the smallest one would keep too few bits."""
+    unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))
     if least is not None and least * unit < 2**_PRECISION:
         raise ValueError(
-            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s so much larger that sums "
-            "would not be exact: drop the smallest, or multiply those of each group by a constant"
+            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s or totals so much larger that "
+            "sums would not be exact: drop the smallest, or multiply those of each group by a constant"
         )
-
-
-def unit_of(most: float | None, rows: int) -> float:
-    """Return a power of 2 as a unit in which the sum of weights just fits. `most`: the largest weight."""
-    return float(2.0 ** (_BITS - frexp(most or 1.0)[1] - ceil(log2(max(rows, 1)))))
+    return unit
 
 
 def check_counts(name: str, counts: pl.Series) -> None:

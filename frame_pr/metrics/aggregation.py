@@ -14,7 +14,7 @@ from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.totals import with_totals
-from frame_pr.inputs.weights import EXTRA_SUMS, GAINS
+from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, Weights
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     """Whether a metric reads the ranking. Facts and metrics at thresholds need the rows only."""
     valued_groups: pl.Series | None
     """The groups that may have values; None for all."""
+    weights: Weights
     key: SortKey
     undefined: float | None
 
@@ -108,6 +109,7 @@ def plan_for(
         thresholds,
         ranks,
         rows.valued_groups,
+        rows.weights,
         rows.key,
         undefined,
     )
@@ -146,13 +148,7 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
 
     `ranked`: the rows in order, if they are sorted already.
     """
-    if (
-        ranked is not None
-        or plan.ranks
-        or plan.extra_sums
-        or rows.starts is not None
-        or rows.weights.fractional
-    ):
+    if ranked is not None or plan.ranks or plan.extra_sums or rows.starts is not None:
         return _aggregate_ranking(rows, plan, ranked)
     return _aggregate_rows(rows, plan)
 
@@ -165,7 +161,7 @@ def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
         reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
         aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
     sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
-    return with_totals(sums, rows.totals)
+    return with_totals(sums, rows.totals, rows.weights)
 
 
 def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
@@ -197,11 +193,11 @@ def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.
     # names them there.
     in_blocks = not plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
-        table = with_totals(table, rows.totals)
+        table = with_totals(table, rows.totals, rows.weights)
     sums = aggregate_blocks(table, plan.over_groups, rows.groups)
     # A group without rows has no block that could carry its totals.
     if rows.totals and not (in_blocks and rows.groups is None):
-        sums = with_totals(sums, rows.totals)
+        sums = with_totals(sums, rows.totals, rows.weights)
     return _with_ideals(sums, best_blocks(rows), plan.ideals) if plan.ideals else sums
 
 
@@ -229,7 +225,7 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
         elif aggregate.kind.rank_key == "alone":
             rank_keys.append(name)
     thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
-    values = {name: record.value for name, record in plan.metrics.items()}
+    values = {name: _in_range(record, plan.weights) for name, record in plan.metrics.items()}
     if plan.valued_groups is not None:
         is_valued = pl.col("group").is_in(plan.valued_groups.implode())
         values = {name: pl.when(is_valued).then(value) for name, value in values.items()}
@@ -237,6 +233,15 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
         shares = [name for name, record in plan.metrics.items() if record.kind == "share"]
         values |= {name: values[name].fill_null(plan.undefined) for name in shares}
     return sums.with_columns(**unpacked).with_columns(**thresholds).select(*keys, **values)
+
+
+def _in_range(record: Metric, weights: Weights) -> pl.Expr:
+    """Return the formula of a metric, of float weights in its range, and as a weight if it counts."""
+    if record.kind == "weighted count":
+        return weights.from_units(record.value)
+    # Sums of floats may leave the range by a last bit.
+    within = weights.fractional and record.kind == "share" and record.from_0_to_1
+    return record.value.clip(0.0, 1.0) if within else record.value
 
 
 def aggregate_blocks(

@@ -27,7 +27,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
     rate_needs = [fact for fact in rate.needs if not (isinstance(cutoff, Rank) and fact == "k")]
     return Metric(
         "weighted count" if rate.is_count else "share",
-        rate.formula(counts),
+        rate.value(counts),
         by_ties(
             aggregates,
             expected=cutoff.has_expectation,
@@ -59,10 +59,9 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     total = blocks.rows if name["standardized"] is None else blocks.positives
     false, true = odds.as_integer_ratio()
     if false + true < 2**60:
-        unit = pl.lit(1, dtype=pl.Int128)
-        value = ratio(
-            unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true
-        )
+        one = counts.one
+        benefit = one * counts.tp * true - one * rates.fp(counts) * false
+        value = ratio(benefit, one * total * true)
     else:
         value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     aggregates = cutoff.aggregates(blocks)
@@ -139,7 +138,7 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
 def _nothing(blocks: Blocks) -> Counts:
     """Return the confusion table if no row is predicted positive."""
     none = blocks.positives * 0
-    return Counts(none, none, blocks.positives, blocks.rows)
+    return blocks.counts_at(none, none)
 
 
 def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:

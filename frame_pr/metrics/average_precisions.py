@@ -101,7 +101,10 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: bool) -> pl.Expr:
     """Return how many of the recalls 1/levels, 2/levels, ... are reached; sums of floats reach those nearby."""
-    reached = (tp * levels / positives + 1e-9).floor() if fractional else tp * levels // positives
+    if fractional:
+        reached = (tp.cast(pl.Float64) * levels / positives + 1e-9).floor()
+    else:
+        reached = tp * levels // positives
     return pl.when(positives > 0).then(reached)
 
 

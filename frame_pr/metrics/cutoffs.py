@@ -72,7 +72,7 @@ class Rank(Cutoff):
         # sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
-        return Counts(tp, k, blocks.positives, rows)
+        return blocks.counts_at(tp, k, rows)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the number of positives among the first k rows."""
@@ -352,8 +352,8 @@ def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
 
 
 def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, fractional: bool) -> pl.Expr:
-    """Return whether a weighted count is at least this share of another; exact for whole numbers."""
-    if fractional:
+    """Return whether a weighted count is at least this share of another; exact for whole numbers, and for all of it."""
+    if fractional and least < 1:
         return part >= all_of_it * (float(least) * (1 - CLOSE))
     share, denominator = least.as_integer_ratio()
     return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share

@@ -23,6 +23,13 @@ class Counts(NamedTuple):
     k: pl.Expr
     positives: pl.Expr
     rows: pl.Expr
+    fractional: bool = False
+    """Whether they are units of float weights. Differences of these are exact, too, but products are floats."""
+
+    @property
+    def one(self) -> pl.Expr:
+        """Return 1 in the dtype of products: they are exact if the counts are those of rows."""
+        return pl.lit(1.0) if self.fractional else pl.lit(1, dtype=pl.Int128)
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
@@ -35,7 +42,7 @@ class Blocks:
 
     def __init__(self, *, fractional: bool = False, graded: bool = False) -> None:
         self.fractional = fractional
-        """Whether weighted counts are floats; otherwise they are whole numbers."""
+        """Whether counts are units of float weights, which are large and have rounding errors."""
         self.hits, self.size, self.tp, self.k = (
             pl.col("hits"),
             pl.col("size"),
@@ -57,7 +64,12 @@ class Blocks:
     @property
     def counts(self) -> Counts:
         """Return the confusion table at the block's threshold."""
-        return Counts(self.tp, self.k, self.positives, self.rows)
+        return self.counts_at(self.tp, self.k)
+
+    def counts_at(self, tp: pl.Expr, k: pl.Expr, rows: pl.Expr | None = None) -> Counts:
+        """Return the confusion table of a group with this tp and k."""
+        rows = self.rows if rows is None else rows
+        return Counts(tp, k, self.positives, rows, fractional=self.fractional)
 
     def constant(self, number: int) -> pl.Expr:
         """Return a whole number as a column.
@@ -166,7 +178,7 @@ class Cutoff(ABC):
         tp, k = (pl.col(f"{count}@{self}") for count in ("tp", "k"))
         if self.may_be_empty:
             tp, k = tp.fill_null(0), k.fill_null(0)
-        return Counts(tp, k, blocks.positives, blocks.rows)
+        return blocks.counts_at(tp, k)
 
     @abstractmethod
     def aggregates(self, blocks: Blocks) -> Aggregates:

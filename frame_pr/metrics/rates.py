@@ -60,6 +60,13 @@ class Rate(NamedTuple):
     it.
     """
 
+    def value(self, c: Counts) -> pl.Expr:
+        """Return the formula, within its range: products of float weights may leave it by a last bit."""
+        value = self.formula(c)
+        if not c.fractional or self.range == "0 up":
+            return value
+        return value.clip(-1.0 if self.range == "-1 to 1" else 0.0, 1.0)
+
 
 _DIGITS = 10**15
 """The largest cost of a missed positive, and the largest denominator of a cost."""
@@ -133,10 +140,9 @@ def accuracy(c: Counts) -> pl.Expr:
 def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
     # Compute it from whole numbers, so that equal values are equal floats.
-    unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
-    return ratio(
-        unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives)
-    )
+    negatives = c.rows - c.positives
+    both = c.one * c.tp * negatives + c.one * tn(c) * c.positives
+    return ratio(both, 2 * _product(c.positives, negatives))
 
 
 def cost(ratio_of_costs: str) -> Formula:
@@ -149,8 +155,7 @@ def cost(ratio_of_costs: str) -> Formula:
     missed, false = value.limit_denominator(_DIGITS).as_integer_ratio()
 
     def of(c: Counts) -> pl.Expr:
-        unit = pl.lit(1, dtype=pl.Int128)
-        return ratio(unit * fp(c) * false + unit * fn(c) * missed, unit * c.rows * false)
+        return ratio(c.one * fp(c) * false + c.one * fn(c) * missed, c.one * c.rows * false)
 
     of.__doc__ = cost.__doc__
     return of
@@ -169,7 +174,7 @@ def f_beta(beta: float) -> Formula:
         if whole + parts < 2**70:
             # A rank k may be 2^62, of a group that misses fill up.
             both, of_positives, of_k = (
-                pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
+                c.one * pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
             )
             return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
@@ -181,8 +186,7 @@ def f_beta(beta: float) -> Formula:
 def _association(c: Counts) -> pl.Expr:
     """Return `tp tn - fp fn`."""
     # At a rank within a tie, `tp` is a float.
-    unit = pl.lit(1, dtype=pl.Int128)
-    return (unit * c.tp * tn(c) - unit * fp(c) * fn(c)).cast(pl.Float64)
+    return (c.one * c.tp * tn(c) - c.one * fp(c) * fn(c)).cast(pl.Float64)
 
 
 def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:

@@ -77,10 +77,10 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     negatives, needs = b.rows - b.positives, ("positives", "negatives")
-    unit = pl.lit(1, dtype=pl.Int128)
-    excess = unit * (b.k - b.tp) * b.positives - unit * (b.positives - b.tp) * negatives
+    one = b.counts.one
+    excess = one * (b.k - b.tp) * b.positives - one * (b.positives - b.tp) * negatives
     # Sums of float weights are equal up to rounding errors.
-    crossed = excess >= (-CLOSE * b.positives * negatives if b.fractional else 0)
+    crossed = excess >= (-CLOSE * (one * b.positives * negatives) if b.fractional else 0)
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
@@ -111,7 +111,9 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     )
     fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
     fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)
-    on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + (fpr1 - fnr1))
+    # Not below 0: float weights may have crossed up to rounding errors.
+    beyond = (fpr1 - fnr1).clip(lower_bound=0)
+    on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + beyond)
     # The curve may have crossed before that block, in a block of negatives only.
     return Metric(
         "share",

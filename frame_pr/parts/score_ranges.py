@@ -7,7 +7,7 @@ and computes its share of the group's sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,14 @@ from frame_pr.inputs.request import TOTALS, kind_of_totals
 from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_of
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
-from frame_pr.inputs.weights import CUMULATIVE_COUNTS, UNJUDGED
+from frame_pr.inputs.weights import (
+    CUMULATIVE_COUNTS,
+    UNJUDGED,
+    Weights,
+    ends_of,
+    largest_total,
+    unit_of,
+)
 from frame_pr.metrics.aggregation import aggregate, finalize, per_group, plan_for
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
@@ -70,16 +77,18 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     """Compute one row per group. Each group is split into ranges of its scores, and each range is in one part.
 
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts,
-    which have a column `RANGE`. It is called two or three times.
+    which have a column `RANGE`. It is called two to four times.
     """
     no_rows, _ = rows_of(empty, call.request.with_totals({}))
-    plan = plan_for(no_rows, list(call.named.values()), call.undefined)
-    starts = starts_of(
-        over_ranges(partial(count_ranges, call=call)), call, fractional=no_rows.weights.fractional
-    )
+    weights = no_rows.weights
+    if weights.fractional:
+        weights = _with_common_unit(weights, call, empty, over_ranges)
+    plan = plan_for(replace(no_rows, weights=weights), list(call.named.values()), call.undefined)
+    context: dict[str, Any] = {"call": call, "unit": weights.unit}
+    starts = starts_of(over_ranges(partial(count_ranges, **context)), call, weights)
     if starts.is_empty():
         return call.of_groups(empty)
-    context: dict[str, Any] = {"call": call, "starts": starts}
+    context["starts"] = starts
     if "interpolated_precision" in plan.columns:
         context["starts"] = with_later_precision(
             starts, over_ranges(partial(best_precision, **context)), call
@@ -104,16 +113,51 @@ def _keys(call: PartQuery) -> list[str]:
 
 
 def _rows_of_ranges(
-    part: pl.DataFrame, call: PartQuery, totals: dict[str, Any], starts: pl.DataFrame | None = None
+    part: pl.DataFrame,
+    call: PartQuery,
+    unit: float,
+    totals: Mapping[str, Any],
+    starts: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
     """Return the canonical rows of the part, grouped by their range and the keys, with these known totals."""
     request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
-    return rows_of(part, request, starts=starts)
+    return rows_of(part, request, starts=starts, unit=unit)
 
 
-def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
+def _with_common_unit(
+    weights: Weights, call: PartQuery, empty: pl.DataFrame, over_ranges: OverRanges
+) -> Weights:
+    """Return float weights with one unit for all parts, so that the counts of ranges add up."""
+    ends = over_ranges(partial(weight_ends, call=call))
+    in_frames = {
+        name: total
+        for name, total in call.request.totals_read.items()
+        if not isinstance(total, str)
+    }
+    groups, _ = rows_of(empty, call.request.with_totals(in_frames), all_groups=True)
+    of_all = ends.select(pl.col("least").min(), pl.col("bound").sum(), pl.col("total").max())
+    least, bound, total = of_all.row(0)
+    largest = max(bound, total or 0.0, largest_total(groups.totals))
+    return weights._replace(unit=unit_of(least, largest, "weight", weights.name))
+
+
+def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
+    """Return the ends of the weights of a part (see `ends_of`), and the largest `total` in a column."""
+    columns = {
+        name: by_name(str(column))
+        for name, column in call.request.single.items()
+        if name in ("weight", "count")
+    }
+    weights = part.lazy().select(**columns).cast({"weight": pl.Float64})
+    weights = weights.with_columns(pl.col("weight").fill_nan(None))
+    ends = ends_of(weights, "weight", has_counts="count" in columns)
+    totals = [by_name(total).max().cast(pl.Float64) for total in call.totals_in_rows().values()]
+    return ends.hstack(part.select(total=pl.max_horizontal(0.0, *totals)))
+
+
+def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFrame:
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
-    rows, output = _rows_of_ranges(part, call, call.totals_in_rows())
+    rows, output = _rows_of_ranges(part, call, unit, call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
     table = counts.select("group", **{_SUM + name: name for name in TOTALS})
@@ -127,16 +171,15 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     return output.restored(table).collect()
 
 
-def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.DataFrame:
+def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.DataFrame:
     """Return the counts with which each range starts, without the largest precision below it, sorted."""
     coder = number_groups(counts, _keys(call), group_limit(ordered=False))
     sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
-    dtype = pl.Float64() if fractional else pl.Int64()
-    totals = [_known_total(coder, call, name, dtype) for name in call.request.totals_read]
+    totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
     groups = coder.rows.group_by("group").agg(
         *(total.sum().alias(count.total) for count, total in sums.items())
     )
-    groups = with_totals(groups.sort("group"), totals)
+    groups = with_totals(groups.sort("group"), totals, weights)
     groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
@@ -161,9 +204,11 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
     return totals_in_frame(frame, coder.look_up, 1, dtype)
 
 
-def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
+def best_precision(
+    part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
+) -> pl.DataFrame:
     """Return, for each range in the part, the largest precision at any of its thresholds."""
-    rows, output = _rows_of_ranges(part, call, {}, starts)
+    rows, output = _rows_of_ranges(part, call, unit, {}, starts)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
     return output.restored(
         blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)
@@ -181,9 +226,11 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
     return starts.with_columns(later_precision=later.over(_keys(call)) if call.by else later)
 
 
-def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
+def summed_up(
+    part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
+) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
-    rows, output = _rows_of_ranges(part, call, {}, starts)
+    rows, output = _rows_of_ranges(part, call, unit, {}, starts)
     sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
     return output.restored(
         sums.rename(lambda name: name if name == "group" else _SUM + name)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -26,8 +26,6 @@ from frame_pr.inputs.weights import (
     UNJUDGED,
     CumulativeCount,
     Weights,
-    refuse_lost,
-    unit_of,
 )
 
 Reached = Callable[[SortKey], pl.Expr]
@@ -83,30 +81,28 @@ class PackedRows(NamedTuple):
     """The layout of the keys."""
     numbers: Mapping[str, pl.Expr]
     """The numbers that are summed, as far as they are needed: `weight`, `gain`, `judged` and `count`, as integers."""
-    units: Mapping[str, float]
-    """How many of its units make 1, for each fractional number."""
+    gains: Weights
+    """The gains, with the unit of their sums."""
 
 
 def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
     """Pack group, score and label of each row into its key. `extra_sums`: those of `EXTRA_SUMS` that are needed."""
-    key, numbers, units = _packing(rows, extra_sums)
+    key, numbers, gains = _packing(rows, extra_sums)
     table = rows.frame.select(key=key.pack(), **numbers).collect(engine=engine_for(rows.height))
-    return PackedRows(table, key, {name: pl.col(name) for name in numbers}, units)
+    return PackedRows(table, key, {name: pl.col(name) for name in numbers}, gains)
 
 
 def _packing(
     rows: Rows, extra_sums: Collection[str]
-) -> tuple[SortKey, dict[str, pl.Expr], dict[str, float]]:
-    """Return the layout of keys, the numbers as formulas of columns, and the units of those that are fractional."""
+) -> tuple[SortKey, dict[str, pl.Expr], Weights]:
+    """Return the layout of keys, the numbers as formulas of columns, and the gains with their unit."""
     numbers: dict[str, pl.Expr] = {}
-    units: dict[str, float] = {}
-    for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
-        if weights.name is None or (name == "gain" and {*GAINS}.isdisjoint(extra_sums)):
-            continue
-        numbers[name] = pl.col(name)
-        if weights.fractional:
-            units[name] = _unit_of(rows, name, weights)
-            numbers[name] = (pl.col(name) * units[name]).cast(pl.Int128)
+    gains = rows.gains
+    if rows.weights.name is not None:
+        numbers["weight"] = pl.col("weight")
+    if rows.gains.name is not None and not {*GAINS}.isdisjoint(extra_sums):
+        gains = gains.with_unit(rows.frame, "gain", has_counts=rows.has_counts)
+        numbers["gain"] = gains.in_units(pl.col("gain"))
     if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
         judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
         numbers["judged"] = judged.cast(pl.Int64)
@@ -116,20 +112,7 @@ def _packing(
             "count": pl.col("count"),
         }
     key = rows.key.fitted(rows.frame) if rows.height >= _WIDTHS_FROM else rows.key
-    return key, numbers, units
-
-
-def _unit_of(rows: Rows, name: str, weights: Weights) -> float:
-    """Return a power of 2 as the unit in which all weights are whole numbers, for exact differences of their sums."""
-    number = pl.col(name)
-    height = pl.col("count").sum() if rows.has_counts else pl.len()
-    ends: Any = rows.frame.select(
-        least=number.filter(number > 0).min(), most=number.max(), height=height
-    )
-    least, most, height = ends.collect(engine="in-memory").row(0)
-    unit = unit_of(most, height)
-    refuse_lost(least, unit, name, str(weights.name))
-    return unit
+    return key, numbers, gains
 
 
 def _are_few(rows: Rows, key: SortKey) -> bool:
@@ -160,20 +143,20 @@ def sorted_rows(
 
     `each_row`: whether equal rows are blocks of their own.
     """
-    key, numbers, units = _packing(rows, extra_sums)
+    key, numbers, gains = _packing(rows, extra_sums)
     if each_row or not _are_few(rows, key):
-        return _in_order(rows.frame, rows.height, key.pack(), key, numbers, units)
-    return _counted_in_order(rows.frame.select(key=key.pack(), **numbers), key, numbers, units)
+        return _in_order(rows.frame, rows.height, key.pack(), key, numbers, gains)
+    return _counted_in_order(rows.frame.select(key=key.pack(), **numbers), key, numbers, gains)
 
 
 def _counted_in_order(
-    rows: pl.LazyFrame, key: SortKey, numbers: Iterable[str], units: Mapping[str, float]
+    rows: pl.LazyFrame, key: SortKey, numbers: Iterable[str], gains: Weights
 ) -> PackedRows:
     """Aggregate rows with equal keys, and sort these."""
     sums = {"count": pl.len().cast(pl.Int64), **{name: pl.col(name).sum() for name in numbers}}
     table = rows.group_by("key").agg(**sums).collect(engine="streaming")
     return _in_order(
-        table.lazy(), len(table), pl.col("key"), key, {name: pl.col(name) for name in sums}, units
+        table.lazy(), len(table), pl.col("key"), key, {name: pl.col(name) for name in sums}, gains
     )
 
 
@@ -183,7 +166,7 @@ def _in_order(
     packed: pl.Expr,
     key: SortKey,
     numbers: Mapping[str, pl.Expr],
-    units: Mapping[str, float],
+    gains: Weights,
     *,
     with_places: bool = False,
 ) -> PackedRows:
@@ -207,7 +190,7 @@ def _in_order(
         )
         table = frame.select(*columns, key=packed).collect(engine=engine).sort("key")
         return PackedRows(
-            table, key, {**numbers, "row": pl.col("row")} if with_places else numbers, units
+            table, key, {**numbers, "row": pl.col("row")} if with_places else numbers, gains
         )
     if layout.numbers > 1:
         number = (
@@ -232,7 +215,7 @@ def _in_order(
         places = table.select(layout.number().cast(pl.UInt32)).to_series()
         table = table.hstack(frame.select(columns).collect(engine="in-memory").rechunk()[places])
     return PackedRows(
-        table, layout, {**numbers, "row": layout.number()} if with_places else numbers, units
+        table, layout, {**numbers, "row": layout.number()} if with_places else numbers, gains
     )
 
 
@@ -300,13 +283,11 @@ def running_totals(
     if early:
         # A block with a positive ends in one, so drop most rows before anything else is computed.
         if "size" in wanted:
-            # A block begins where the total before it is the largest so far.
-            before = (
-                pl.when(end.shift(1, fill_value=True))
-                .then(run - (1 if weight is None else weight))
-                .otherwise(0)
-            )
-            table, size = table.with_columns(before=before.cum_max()), run - pl.col("before")
+            # Filled, because a maximum would be wrong where totals over all groups wrap around.
+            starts_block = end.shift(1, fill_value=True)
+            before = pl.when(starts_block).then(run - (1 if weight is None else weight))
+            table = table.with_columns(before=before.forward_fill())
+            size = run - pl.col("before")
         table = table.filter(key.truth() | key.ends(of="group"))
     table = table.with_columns(hits.cum_sum().alias(HITS.run)).filter(end)
     unranked = rows.has_unranked
@@ -407,19 +388,14 @@ def blocks_of(
     )
     blocks = running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
 
-    def weighed(count: pl.Expr) -> pl.Expr:
-        """Return a weighted count from the units of the sort."""
-        return count / ranked.units["weight"] if rows.weights.fractional else count
-
     # Running totals run over the whole frame; the numbers of blocks and of groups are differences
     # of them.
-    named = {HITS.block: weighed(difference(HITS.run))} if HITS.block in wanted else {}
-    named |= {ROWS.block: weighed(pl.col(ROWS.block))} if ROWS.block in wanted else {}
+    named = {HITS.block: difference(HITS.run)} if HITS.block in wanted else {}
     if "retrieved" in wanted and not rows.has_unranked:
         named["retrieved"] = pl.lit(True)
     for name in extra_sums:
         of_block = difference(f"{name}_run")
-        named[name] = _in_gains(of_block, ranked) if name in GAINS else of_block
+        named[name] = ranked.gains.from_units(of_block) if name in GAINS else of_block
     blocks = blocks.with_columns(last=ends(pl.col("group")), **named)
     # The last block of a group always remains, so the next one is the first of its group.
     is_first = pl.col("last").shift(1, fill_value=True)
@@ -427,9 +403,8 @@ def blocks_of(
 
     def since_start(run: str) -> pl.Expr:
         # At the start of a group, the row before holds the running totals up to it.
-        return weighed(
-            pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
-        )
+        before = pl.when(is_first).then(pl.col(run).shift(1, fill_value=0))
+        return pl.col(run) - before.forward_fill()
 
     blocks = blocks.filter(is_step(extra_sums, first=first)) if steps else blocks
     named = {count.upto: since_start(count.run) for count in counts} | {
@@ -438,7 +413,7 @@ def blocks_of(
     if "ties" in wanted:
         named["ties"] = difference("ties_run")
     if "misses" in wanted:
-        named["misses"] = weighed(difference(ROWS.run) - difference(HITS.run))
+        named["misses"] = difference(ROWS.run) - difference(HITS.run)
     totals = {
         count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted
     }
@@ -485,11 +460,6 @@ def is_step(extra_sums: Sequence[str], *, first: bool) -> pl.Expr:
     """Return whether a block is a step, the last one of its group or, if `first`, the first one."""
     has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
     return pl.any_horizontal(*has_some, "last", *(["first"] if first else []))
-
-
-def _in_gains(gain: pl.Expr, ranked: PackedRows) -> pl.Expr:
-    """Return a sum of gains from the units of the sort."""
-    return gain / ranked.units["gain"] if "gain" in ranked.units else gain
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:
@@ -585,14 +555,14 @@ def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
     The block number counts the retrieved blocks before the block of the row; null if the row is not
     retrieved. Numbers of rows are UInt32.
     """
-    key, numbers, units = _packing(rows, ())
+    key, numbers, gains = _packing(rows, ())
     if not _are_few(rows, key):
         ranked = _in_order(
-            rows.frame, rows.height, key.pack(), key, numbers, units, with_places=True
+            rows.frame, rows.height, key.pack(), key, numbers, gains, with_places=True
         )
         return ranked, _scattered(ranked, unranked=rows.has_unranked)
     keys = rows.frame.select(key=key.pack(), **numbers).collect(engine="streaming")
-    ranked = _counted_in_order(keys.lazy(), key, numbers, units)
+    ranked = _counted_in_order(keys.lazy(), key, numbers, gains)
     return ranked, _looked_up(keys.lazy().select(block=key.block()), len(keys), ranked)
 
 

@@ -111,7 +111,7 @@ def test_products_of_large_whole_weights():
         ([1e300, 1.0], r"weight column 'w' has values such as 1e\+300: multiply it by a constant"),
         (
             [1e30, 1e-10],
-            "weight column 'w' has a value of 1e-10 next to weights so much larger",
+            "weight column 'w' has a value of 1e-10 next to weights or totals so much larger",
         ),
         ([1e-300, 0.0], "weight column 'w' has values such as 1e-300: multiply it by a constant"),
     ],
