@@ -315,7 +315,8 @@ class CallDraw(Draw):
                 self.options["tie_break_descending"] = False
         if kind == "trec_eval" and self.way != "tally":
             self.add_from("document", DOCUMENTS)
-            self.options["tie_break"] = fp.TREC_EVAL["tie_break"]
+            names = ("tie_break", "tie_break_as_text")
+            self.options |= {name: fp.TREC_EVAL[name] for name in names}
         if kind == "weight":
             self.add_from("w", WEIGHTS)
             self.options["weight"] = "w"
@@ -1067,7 +1068,7 @@ def check_classes(drawn: tuple[str, pd.DataFrame]) -> int:
     matrix = frame.pr.confusion_matrix("truth", "prediction")
     pairs = list(zip(matrix["truth"], matrix["prediction"], strict=True))
     assert len(pairs) == len({*pairs})
-    assert dict(zip(pairs, matrix["count"], strict=True)) == {pair: counts[pair] for pair in pairs}
+    assert dict(zip(pairs, matrix["rows"], strict=True)) == {pair: counts[pair] for pair in pairs}
     assert {*counts} <= {*pairs}
     return 1
 
