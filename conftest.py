@@ -1,4 +1,4 @@
-"""The same output of every test and every example in the docs, whatever the terminal and the settings of polars."""
+"""The same output of tests and examples, whatever the terminal and the settings of polars."""
 
 import gc
 import os
@@ -20,7 +20,7 @@ os.environ["PYTHONUTF8"] = "1"
 
 
 def pytest_collection_finish() -> None:
-    """Leave modules and collected tests out of garbage collection, which would else walk over them again and again."""
+    """Leave modules and collected tests out of each garbage collection."""
     gc.collect()
     gc.freeze()
 

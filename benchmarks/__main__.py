@@ -52,7 +52,7 @@ class Worker:
         )
 
     def measure(self, *request: Any) -> tuple[float | None, Any]:
-        """Return the seconds of CPU and the value of a call; None and a message if a library is missing."""
+        """Return the seconds of CPU and the value of a call; without the library None, and why."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request) + "\n")

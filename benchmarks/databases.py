@@ -30,7 +30,9 @@ TABLE = """
 CREATE TABLE run AS SELECT
     (hash(i) % {groups})::BIGINT AS g,
     hash(i + 2) % 10 = 0 AS truth,
-    round((hash(i + 3) % 1000003) / 1000003 * 0.8 + if(hash(i + 2) % 10 = 0, 0.2, 0), 4)::DOUBLE AS score,
+    round(
+        (hash(i + 3) % 1000003) / 1000003 * 0.8 + if(hash(i + 2) % 10 = 0, 0.2, 0), 4
+    )::DOUBLE AS score,
     hash(i + 5) AS other, hash(i + 6)::VARCHAR AS text
 FROM range({rows}) rows(i)
 """
@@ -44,10 +46,13 @@ WITH blocks AS (
 ), steps AS (
     SELECT
         g, hits,
-        sum(hits) OVER block AS tp, sum(size) OVER block AS k, sum(hits) OVER (PARTITION BY g) AS positives
+        sum(hits) OVER block AS tp,
+        sum(size) OVER block AS k,
+        sum(hits) OVER (PARTITION BY g) AS positives
     FROM blocks WINDOW block AS (PARTITION BY g ORDER BY score DESC)
 )
-SELECT g, sum(hits / positives * (tp / k)) AS average_precision FROM steps WHERE positives > 0 GROUP BY g ORDER BY g
+SELECT g, sum(hits / positives * (tp / k)) AS average_precision
+FROM steps WHERE positives > 0 GROUP BY g ORDER BY g
 """,
 }
 

@@ -1,4 +1,6 @@
-"""Time and memory of many rows: `partitioned`, and a LazyFrame with many keys, paired with another checkout.
+"""Time and memory of many rows, paired with another checkout.
+
+The calls are those of `partitioned` and of a LazyFrame with many keys.
 
 Run:  python -m benchmarks.scale [--base CHECKOUT] [--rows 10000000] [--budget 1GiB] [--rounds 3]
 [--folder FOLDER]

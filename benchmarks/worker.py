@@ -1,4 +1,6 @@
-"""Run calls of one checkout of frame_pr, or of another library, on generated rows. `benchmarks/__main__.py` starts it.
+"""Run calls of one checkout of frame_pr, or of another library, on generated rows.
+
+`benchmarks/__main__.py` starts it.
 
 It reads lines of JSON, `[shape, tied, rows, call]`, and answers each with the seconds of CPU and
 the sum of the values, by which results are compared. With an argument `[file, call]`, it prints the
@@ -57,7 +59,7 @@ BY = {"truth": "relevant", "score": "score", "by": "query"}
 
 @cache
 def rows_of(shape: str, tied: bool, rows: int) -> pl.DataFrame:
-    """Rows in random order: one in ten is positive. Tied scores have three digits, others are random floats."""
+    """Rows in random order, one in ten positive. Tied scores have three digits, others all."""
     rows = 10 if shape == "10 rows" else rows
     draw = np.random.default_rng(0)
     groups = SHAPES[shape](rows)
@@ -148,7 +150,7 @@ PEERS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars_ds": polars_ds,
 }
 GROUPS = 1_000
-"""The most groups for which a peer other than polarbearings runs; times of more are extrapolated."""
+"""The most groups of peers but polarbearings; times of more are extrapolated."""
 
 
 def measure(shape: str, tied: bool, rows: int, call: str) -> tuple[float, float]:
@@ -171,7 +173,7 @@ def measure(shape: str, tied: bool, rows: int, call: str) -> tuple[float, float]
 
 
 def peak(file: str, call: str) -> float:
-    """Return the megabytes that a call holds at most, without the rows of the file. Reads /proc: Linux only."""
+    """Return the megabytes that a call holds at most, without the rows of the file (on Linux)."""
     data = pl.read_ipc(file)
     data.select(pl.all().sum())  # reads every page
     CALLS[call](data.head(100))  # imports what is imported late

@@ -1,4 +1,4 @@
-"""Wrong calls, generated from the signatures of all that is public, and what is wrong with how they end: a script.
+"""Wrong calls, generated from all public signatures, and what is wrong with how they end.
 
 `python benchmarks/wrong_calls.py 10000 1` makes so many, from this seed, and prints those that end
 in an error that is not ours, in none, or after more than a second.

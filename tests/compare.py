@@ -19,12 +19,12 @@ def near(value):
 
 
 def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True) -> None:
-    """The same columns, rows and nulls; floats to 1e-12, for the order of a sum may differ between engines."""
+    """The same columns, rows and nulls; floats to 1e-12, as engines add in different orders."""
     assert_frame_equal(left, right, check_dtypes=dtypes, rel_tol=0, abs_tol=1e-12)
 
 
 def assert_known(*arguments, **options) -> None:
-    """The metric of one group, as a call and as an expression: `assert_known(data, name, value)`."""
+    """The metric of one group, as a call and as an expression."""
     data, name, value = arguments[-3:]
     value = value if value is None else near(float(value))
     assert fp.evaluate(data, name, "relevant", "score", **options).item() == value, name

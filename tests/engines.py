@@ -169,7 +169,7 @@ def on_dask(name: str) -> Running:
 
 @pytest.fixture(scope="session")
 def dask_cluster() -> Iterator[Any]:
-    """One cluster for all tests, which each connect to it: where none is, Dask computes in threads."""
+    """One cluster for all tests, which each connect to it; without one, Dask uses threads."""
     with new_cluster() as cluster:
         yield cluster
 

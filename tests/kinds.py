@@ -12,7 +12,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of frame: how it is made of a polars DataFrame, and how a result of that kind is read back as one."""
+    """A kind of frame: how to make it of a polars DataFrame, and how to read a result as one."""
 
     name: str
     of: type

@@ -1,4 +1,4 @@
-"""A name of every metric there is, one call of every public function, and rows that every call takes."""
+"""A name of every metric, one call of every public function, and rows that every call takes."""
 
 import polars as pl
 import pytest

@@ -1,4 +1,4 @@
-"""Columns of pandas that may be keys, one of every dtype: some distinct values, and a missing one if it has that."""
+"""Columns of pandas that may be keys, one of every dtype, with a missing value if it has one."""
 
 import datetime
 import decimal

@@ -10,7 +10,7 @@ SEARCH = {"unscored": "unretrieved", "unjudged": "negative"}
 
 
 def search(queries: int, *, ties: bool, seed: int = 5) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """A run and graded judgments: of the documents of a query some are retrieved, some judged; not always any."""
+    """A run and graded judgments: some documents of a query are retrieved, some judged, or none."""
     rng = np.random.default_rng(seed)
     run, judgments = [], []
     for query in range(queries):

@@ -157,7 +157,7 @@ def test_a_result_goes_on_in_a_lazy_query():
 
 
 # import
-# -------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def run(code: str, *options: str) -> None:
@@ -182,7 +182,8 @@ def test_importing_the_package_imports_no_optional_library_and_no_engine():
     }
     optional |= {"duckdb", "great_tables", "IPython"}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
-    call = "frame_pr.evaluate(polars.DataFrame({'t': [1, 0], 's': [2, 1]}), 'average_precision', 't', 's')"
+    frame = "polars.DataFrame({'t': [1, 0], 's': [2, 1]})"
+    call = f"frame_pr.evaluate({frame}, 'average_precision', 't', 's')"
     run(f"import sys, polars, frame_pr; {call}; assert 'pandas' not in sys.modules", "-W", "error")
 
 
@@ -264,7 +265,7 @@ def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
 
 
 # calls and copies
-# -----------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 PAIR = pl.DataFrame({"truth": [1, 0], "score": [0.2, 0.1]})
 

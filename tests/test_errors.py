@@ -1,4 +1,4 @@
-"""What an error says: the call, which is also the name of its test, and the sentence that the message has."""
+"""What an error says: the call, which is the name of its test, and a sentence of its message."""
 
 import datetime as dt
 from decimal import Decimal
@@ -34,6 +34,9 @@ NAMES = {
 NAMES |= {"Decimal": Decimal, "objects": pl.Series([object()] * 5, dtype=pl.Object)}
 NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.columns]), axis=1)
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
+NAMES |= {"shares": pl.DataFrame({"q": list("aab"), "n": [0.1] * 3})}
+NAMES |= {"renamed": {"x": "average_precision", "undefined_x": "recall@1"}}
+NAMES |= {"compared": fp.compare(run, "rows", "rel", ["s", "w"], by="q")}
 NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
 
 KEYWORDS = """
@@ -183,7 +186,7 @@ run.pr.gains_table("rel", "s", bins=2).cast({"share": pl.String}).pr.plot_gains(
     | and column 'share' of this one is String; cast it to numbers
 run.pr.confusion("rel", "s", k=2).cast({"tp": pl.String}).pr.plot_confusion()
     | 'tp' of this one is String; cast it
-fp.compare(run, "rows", "rel", ["s", "w"], by="q").with_columns(system=objects.head(1)).pr.plot_comparison()
+compared.with_columns(system=objects.head(1)).pr.plot_comparison()
     | column 'system' is Object, and a plot needs one value per row
 run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[1, 2])
     | ax must be a matplotlib Axes, got a list
@@ -197,7 +200,7 @@ run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent
 run.pr.average_precision("rel", "s", prevalence="0.1")  | write the number without quotes, 0.1
 run.pr.average_precision("rel", "s", by="q", total_positives=5)
     | total_positives takes a column, or a frame of the by columns and one more
-run.pr.average_precision("rel", "s", by="q", prevalence=pl.DataFrame({"q": list("aab"), "n": [0.1] * 3}))
+run.pr.average_precision("rel", "s", by="q", prevalence=shares)
     | prevalence frame has 1 row more than groups: it must have one row for each
 run.pr.average_precision("rel", "s", total_positives=pl.DataFrame())
     | frame has the columns none: it must
@@ -206,7 +209,7 @@ run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": 
 fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
     | count=: a standard error does not take it; a row stands for several
 run.pr.evaluate("precision@npv=0", "rel", "s")  | npv must be above 0 and at most 1, got 0
-run.pr.evaluate({"x": "average_precision", "undefined_x": "recall@1"}, "rel", "s", by="q", mean_over="q")
+run.pr.evaluate(renamed, "rel", "s", by="q", mean_over="q")
     | two columns of the result would be named 'undefined_x'
 run.pr.intervals("roc_auc", "rel", "s", method="bootstrap", repeats=1_000_001)
     | repeats must be at most 1000000

@@ -1,4 +1,6 @@
-"""Every public function, once on each kind of frame: the same kind comes back, with the values of polars.
+"""Every public function, once on each kind of frame.
+
+The same kind comes back, with the values of polars.
 
 Values are tested on polars alone, elsewhere. A function of `frame_pr` that is not in `TABLE` fails
 the first test.

@@ -1,4 +1,4 @@
-"""What other operating systems do, as far as it can be had on each: no time zones, odd paths, processes by spawn."""
+"""What other operating systems do: no time zones, odd paths, processes by spawn."""
 
 import os
 import subprocess
@@ -18,7 +18,8 @@ from pathlib import Path
 import polars as pl
 import frame_pr as fp
 
-day = pl.datetime_range(datetime(2024, 1, 1), datetime(2024, 1, 2), "1d", time_zone="Europe/Berlin", eager=True)
+dates = datetime(2024, 1, 1), datetime(2024, 1, 2)
+day = pl.datetime_range(*dates, "1d", time_zone="Europe/Berlin", eager=True)
 run = pl.DataFrame({"day": day.gather([0, 0, 1, 1]), "y": [1, 0, 0, 1], "s": [4.0, 3.0, 2.0, 1.0]})
 
 if __name__ == "__main__":
@@ -30,7 +31,8 @@ if __name__ == "__main__":
         values.append(pool.submit(fp.average_precision, run, "y", "s", by="day").result())
     print([value["average_precision"].to_list() for value in values])
     (folder / "qrels.txt").write_bytes("q 0 ж 1\\r\\nq 0 d 0\\r\\n".encode())
-    print(fp.read_trec_qrels(folder / "qrels.txt").rows() == [("q", "0", "ж", 1), ("q", "0", "d", 0)])
+    rows = fp.read_trec_qrels(folder / "qrels.txt").rows()
+    print(rows == [("q", "0", "ж", 1), ("q", "0", "d", 0)])
 """
 
 
