@@ -284,8 +284,8 @@ run.pr.plot("rel", "s", by="q", average="lab")
 run.pr.plot("rel", "s", average=True)  | average: there are no groups
 fp.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
 run.pr.evaluate(["rows", "rows"], "rel", "s")  | metrics has 'rows' twice
-run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lab")
-    | names 'lab', which is not one of the keys
+run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lap")
+    | no column 'lap' in the frame; did you mean 'lab'?
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="q", statistics="mode")
     | and quantiles such as 'q25'
 run.pr.evaluate("rows", "rel", "s", by=pl.col("q").alias("rows"))  | is named like a result column
