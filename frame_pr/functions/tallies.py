@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
@@ -123,55 +123,55 @@ def tallied(
 ) -> Frame:
     """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     selection = selected(frame, request)
-    schema, names = selection.data.schema, _names(selection)
+    names = _names(selection)
     validate(selection, request)
     rows = selection.data
+    schema = rows.schema
     # A score that is neither binned nor a key is filled where it is ranked.
     filled = [
         name
         for name in selection.scores
         if schema[name].is_float() and (name != "0" or isinstance(bins, list))
     ]
-    rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
+    if filled:
+        rows = rows.with_columns(pl.col(filled).fill_nan(None))
+
+    ascending = request.ascending
     if isinstance(bins, list):
         if whole_frame and len(bins) > 1:
-            _warn_of_one_bin(rows, selection.scores, bins, ascending=request.ascending)
+            _warn_of_one_bin(rows, selection.scores, bins, ascending=ascending)
         rows = rows.with_columns(
-            _edges_reached(rows[column], name, bins, ascending=request.ascending)
+            _edges_reached(rows[column], name, bins, ascending=ascending)
             for column, name in selection.scores.items()
         )
-    columns, ascending = list(names.values()), request.ascending
-    table = _count_equal_rows(
-        rows, columns, has_counts="count" in selection.others, ascending=ascending
-    )
+
+    columns = list(names.values())
+    has_counts = "count" in selection.others
+    table = _count_equal_rows(rows, columns, has_counts=has_counts, ascending=ascending)
     if isinstance(bins, int):
         for column in selection.scores:
             table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
         table = _count_equal_rows(table.collect(), columns, has_counts=True, ascending=ascending)
-    return selection.kind.give(
-        table.select("count", **names).select(*map(by_name, names), "count"), list(names)
-    )
+
+    named = table.select("count", **names)
+    return selection.kind.give(named.select(*map(by_name, names), "count"), list(names))
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
     """Return the caller's names of the columns of a tally, and their names in `selection`; each column once."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
-    others = {
-        internal: selection.others[internal]
-        for internal in ("weight", "gain")
-        if internal in selection.others
-    }
-    columns = selection.keys | {"truth": selection.others["truth"]} | selection.scores | others
+    others = selection.others
+    columns = selection.keys | {"truth": others["truth"]} | selection.scores
+    columns |= {role: others[role] for role in ("weight", "gain") if role in others}
     for internal, name in columns.items():
         if name == "count":
             raise ValueError(
                 f"column {shown(name)} is named like the one that tally adds: rename it before the call"
             )
-        if name in names and (
-            internal in selection.arguments or names[name] in selection.arguments
-        ):
-            both = " and ".join(arguments.get(column, column) for column in (names[name], internal))
+        pair = [names.get(name, internal), internal]
+        if name in names and not selection.arguments.keys().isdisjoint(pair):
+            both = " and ".join(arguments.get(column, column) for column in pair)
             raise ValueError(
                 f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name"
             )
@@ -193,7 +193,8 @@ def _count_equal_rows(
         rows.with_columns(positive=False), request_of("positive", "0", others, None, options)
     )
     blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
-    blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
+    if has_counts:
+        blocks = blocks.filter(pl.col("size") > 0)
     return output.restore(blocks).rename({"threshold": "0", "size": "count"})
 
 
@@ -204,22 +205,28 @@ def _binned(
 
     A group has at most n bins, of about equally many rows.
     """
-    order = dict.fromkeys(keys, False) | {score: not ascending}
-    table = table.sort(list(order), descending=list(order.values()), nulls_last=True)
-    retrieved, group = pl.col(score).is_not_null(), pl.struct(keys).rle_id() if keys else pl.lit(0)
+    descending = dict.fromkeys(keys, False) | {score: not ascending}
+    order = list(descending)
+    table = table.sort(order, descending=list(descending.values()), nulls_last=True)
+
+    retrieved = pl.col(score).is_not_null()
     table = table.with_columns(
-        group=group,
-        block=pl.struct(list(order)).rle_id(),
+        group=pl.struct(keys).rle_id() if keys else pl.lit(0),
+        block=pl.struct(order).rle_id(),
         ranked_rows=pl.when(retrieved).then("count").otherwise(0),
     )
     upto = pl.col("ranked_rows").cum_sum()
     table = table.with_columns(upto=upto, before=upto - pl.col("ranked_rows"))
-    first = from_start(pl.col("before"))
+
     # Equal scores belong to the bin of their first row.
+    first = from_start(pl.col("before"))
     before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
     of_all = pl.when(ends(pl.col("group"))).then("upto").backward_fill() - first
-    table = table.with_columns(bin=pl.when(retrieved).then(before.cast(pl.Int128) * n // of_all))
-    worst = pl.when(ends(pl.col("group")) | ends(pl.col("bin"))).then(score).backward_fill()
+    bin_number = before.cast(pl.Int128) * n // of_all
+    table = table.with_columns(bin=pl.when(retrieved).then(bin_number))
+
+    is_last = ends(pl.col("group")) | ends(pl.col("bin"))
+    worst = pl.when(is_last).then(score).backward_fill()
     helpers = ("group", "block", "ranked_rows", "upto", "before", "bin")
     return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
 
@@ -234,21 +241,19 @@ def bin_edges(
     numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
     if not dtype.is_float():
         low, high = _limits(dtype)
-        # Every score reaches an edge below the range of the dtype, and no score reaches one above
-        # it.
-        numbers = {
-            min(max(edge, low), high)
-            for edge in numbers
-            if (edge >= low if ascending else edge <= high)
-        }
+        # Every score reaches an edge below the range of the dtype, and none reaches one above it.
+        reachable = [edge for edge in numbers if (edge >= low if ascending else edge <= high)]
+        numbers = {min(max(edge, low), high) for edge in reachable}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
     if not dtype.is_float() and (high if ascending else low) in numbers:
         # Every score reaches this edge, so the worst bin begins at it.
-        return (typed_edges[:-1] if ascending else typed_edges[1:]), typed_edges
-    beyond = pl.Series(
-        [float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype
-    )
-    return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
+        others = typed_edges[:-1] if ascending else typed_edges[1:]
+        return others, typed_edges
+
+    infinite = float("inf") if ascending else float("-inf")
+    beyond = pl.Series([infinite if dtype.is_float() else None], dtype=dtype)
+    scores = [typed_edges, beyond] if ascending else [beyond, typed_edges]
+    return typed_edges, pl.concat(scores)
 
 
 def _edges_reached(
@@ -256,10 +261,10 @@ def _edges_reached(
 ) -> pl.Series:
     """Return the worst score of the bin of each score. `name`: the caller's column."""
     typed_edges, labels = bin_edges(scores.dtype, edges, ascending=ascending)
-    reached = labels.gather(
-        typed_edges.search_sorted(scores, side="left" if ascending else "right")
-    )
-    if (lost := scores.filter(reached.is_null() & scores.is_not_null())).len():
+    side: Literal["left", "right"] = "left" if ascending else "right"
+    reached = labels.gather(typed_edges.search_sorted(scores, side=side))
+    lost = scores.filter(reached.is_null() & scores.is_not_null())
+    if len(lost):
         raise ValueError(
             f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {scores.dtype} is "
             "infinite: add an edge that all scores reach"
@@ -273,28 +278,32 @@ def _warn_of_one_bin(
     """Warn about edges that all lie on one side of the scores."""
     numbers = sorted(float(edge.threshold) for edge in edges)
     for column, name in names.items():
-        low, high = data[column].min(), data[column].max()
-        if low is None or low == high:
+        scores = data[column].drop_nulls()
+        if scores.is_empty():
             continue
-        low, high = float(low), float(high)  # type: ignore[arg-type]
-        parted = any(
-            (low <= edge < high) if ascending else (low < edge <= high) for edge in numbers
-        )
-        if not parted and data[column].n_unique() > _FEW:
+        low = float(scores.min())  # type: ignore[arg-type]
+        high = float(scores.max())  # type: ignore[arg-type]
+        # An edge belongs to the better one of its two bins.
+        closed: Literal["left", "right"] = "left" if ascending else "right"
+        part_scores = pl.Series(numbers).is_between(low, high, closed=closed).any()
+        if not part_scores and scores.n_unique() > _FEW:
             warn(
-                f"bins: all scores of column {shown(name)} fall into one bin, they lie between {low:g} and {high:g} "
-                f"and the edges between {numbers[0]:g} and {numbers[-1]:g}; give edges on the scale of the scores"
+                f"bins: all scores of column {shown(name)} fall into one bin, they lie between "
+                f"{low:g} and {high:g} and the edges between {numbers[0]:g} and {numbers[-1]:g}; "
+                "give edges on the scale of the scores"
             )
 
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
     """Return the smallest and largest value of a dtype other than float."""
     if isinstance(dtype, pl.Decimal):
-        most = Fraction(min(10**dtype.precision, 2**63) - 1, 10**dtype.scale)
+        digits = min(10**dtype.precision, 2**63) - 1
+        most = Fraction(digits, 10**dtype.scale)
         return -most, most
     low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
     if high >= 2**64:  # of 128 bits, 63 can be used
-        low, high = max(low, 1 - 2**63), 2**63 - 1
+        low = max(low, 1 - 2**63)
+        high = 2**63 - 1
     return Fraction(low), Fraction(high)
 
 
@@ -309,9 +318,11 @@ def _bins(bins: Any) -> Bins | None:
     """Validate a number of bins, or edges."""
     if bins is None:
         return None
-    wanted, value = "a whole number of bins, or a list of edges", scalar(bins)
+    wanted = "a whole number of bins, or a list of edges"
+    value = scalar(bins)
     if is_whole(value):
         return check_whole("bins", value, least=1)
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
-    return [Threshold.parse(number("bins", edge)) for edge in several("bins", value, wanted)]
+    edges = several("bins", value, wanted)
+    return [Threshold.parse(number("bins", edge)) for edge in edges]
