@@ -67,7 +67,7 @@ def main() -> None:
     )
     print(f"{users.height} users, {rows.height} rows")
     print("\nMeans over the users who liked anything")
-    print(means.select("system", "groups", *metrics, liked_nothing="undefined_MAP@10"))
+    print(means.select("system", "groups", *metrics, liked_nothing="undefined"))
     print("\nPrecision at 10: the middle user, the upper tenth, the spread")
     print(spread)
 

@@ -646,8 +646,8 @@ def averaged(call: Call, part: list[tuple[Group, dict[str, Any]]]) -> dict[str, 
         defined = [(group, values[name]) for group, values in part if values[name] is not None]
         for statistic in call.options.get("statistics", ["mean"]):
             means[f"{statistic}_{name}"] = statistic_of(statistic, defined)
-        if len(defined) < len(part):
-            means[f"undefined_{name}"] = len(part) - len(defined)
+    if lacking := sum(any(values[name] is None for name in call.names) for _, values in part):
+        means["undefined"] = lacking
     return means
 
 

@@ -35,7 +35,7 @@ NAMES |= {"Decimal": Decimal, "objects": pl.Series([object()] * 5, dtype=pl.Obje
 NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.columns]), axis=1)
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
 NAMES |= {"shares": pl.DataFrame({"q": list("aab"), "n": [0.1] * 3})}
-NAMES |= {"renamed": {"x": "average_precision", "undefined_x": "recall@1"}}
+NAMES |= {"renamed": {"x": "average_precision", "undefined": "recall@1"}}
 NAMES |= {"compared": fp.compare(run, "rows", "rel", ["s", "w"], by="q")}
 NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
 
@@ -210,7 +210,7 @@ fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
     | count=: a standard error does not take it; a row stands for several
 run.pr.evaluate("precision@npv=0", "rel", "s")  | npv must be above 0 and at most 1, got 0
 run.pr.evaluate(renamed, "rel", "s", by="q", mean_over="q")
-    | two columns of the result would be named 'undefined_x'
+    | two columns of the result would be named 'undefined'
 run.pr.intervals("roc_auc", "rel", "s", method="bootstrap", repeats=1_000_001)
     | repeats must be at most 1000000
 run.pr.precision_at_k("rel", "s", k=2**62)  | k must be below 2**62

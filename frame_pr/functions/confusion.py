@@ -263,9 +263,9 @@ def _confusion(
             table, list(dict.fromkeys([*(["threshold"] if by_group else key), *columns]))
         )
     nullable = plan_for(rows, names, undefined).undefinable()
-    undefinable = [column for column in columns if by_group or f"{column}@{cutoffs[0]}" in nullable]
+    undefinable = by_group or bool(nullable)
     averaged_columns = [name for name in (*columns, *totals) if name not in key]
-    return averaged(output, table, averaged_columns, undefinable, means, key)
+    return averaged(output, table, averaged_columns, means, undefinable=undefinable, more_keys=key)
 
 
 def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:

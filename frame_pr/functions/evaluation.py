@@ -88,10 +88,11 @@ def evaluate(
         counts are Int64, except `tp@10` and the like, because tied rows may share a cutoff; for
         weights see `Options`; thresholds have the dtype of the score, for several scores their
         common dtype). On pandas, integers are Int64 if one of them is missing. With `mean_over`:
-        the keys that are left, `groups` (how many were averaged), `mean_...` of each metric over
-        the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
-        `undefined_...`, how many had none, for each metric that may have none. A mean has the name
-        of the dict as it is.
+        the keys that are left, `groups` (how many there are), `undefined` (in how many of them any
+        metric has no value; left out if all metrics have one in every group), and `mean_...` of
+        each metric over the groups that have a value, or what `statistics` names (Float64;
+        `defined` Int64). With a dict, the column of the mean has the name given in the dict,
+        without `mean_`.
 
     Raises
     ------
@@ -143,13 +144,13 @@ def evaluate(
     >>> call = {"by": "query", "mean_over": "query", "statistics": ["mean", "min"]}
     >>> fp.evaluate(run, {"MAP": "average_precision"}, "relevant", "score", **call)
     shape: (1, 4)
-    ┌────────┬──────────┬──────────┬───────────────┐
-    │ groups ┆ MAP      ┆ min_MAP  ┆ undefined_MAP │
-    │ ---    ┆ ---      ┆ ---      ┆ ---           │
-    │ i64    ┆ f64      ┆ f64      ┆ i64           │
-    ╞════════╪══════════╪══════════╪═══════════════╡
-    │ 2      ┆ 0.708333 ┆ 0.583333 ┆ 0             │
-    └────────┴──────────┴──────────┴───────────────┘
+    ┌────────┬───────────┬──────────┬──────────┐
+    │ groups ┆ undefined ┆ MAP      ┆ min_MAP  │
+    │ ---    ┆ ---       ┆ ---      ┆ ---      │
+    │ i64    ┆ i64       ┆ f64      ┆ f64      │
+    ╞════════╪═══════════╪══════════╪══════════╡
+    │ 2      ┆ 0         ┆ 0.708333 ┆ 0.583333 │
+    └────────┴───────────┴──────────┴──────────┘
     """
     means = means_for(mean_over, statistics, named=isinstance(metrics, Mapping))
     if check_choice("names", names, ("exact", "snake")) == "snake":
@@ -304,31 +305,32 @@ def evaluate_request(
     rows, output = rows_of(frame, request, all_groups=all_groups)
     if means is None:
         return output.result(values(rows, named, undefined), list(named))
-    columns, nullable = (
-        means.columns(named),
-        plan_for(rows, list(named.values()), undefined).undefinable(),
-    )
-    undefinable = [name for name, metric in named.items() if metric in nullable]
-    return averaged(output, values(rows, columns, undefined), list(columns), undefinable, means)
+    undefinable = bool(plan_for(rows, list(named.values()), undefined).undefinable())
+    columns = means.columns(named)
+    table = values(rows, columns, undefined)
+    return averaged(output, table, list(columns), means, undefinable=undefinable)
 
 
 def averaged(
     output: OutputFrame[Frame],
     table: pl.LazyFrame,
     columns: Sequence[str],
-    undefinable: Sequence[str],
     means: Means,
+    *,
+    undefinable: bool,
     more_keys: Sequence[str] = (),
 ) -> Frame:
-    """Compute statistics over the groups of a table that has a `group`, as a frame of the caller's kind."""
+    """Compute statistics over the groups of a table with a `group`; see `means_of`."""
     refuse_no_keys("mean_over", means.over or (), output.keys)
     if means.over is None and not output.keys:
         raise ValueError("mean_over=True averages over all columns of by=, and there are none")
     keys = means.left(output.keys)
     refuse_clash(output.keys, [*more_keys, *columns])
     keys += more_keys
-    result = means_of(output.restore(table), keys, columns, undefinable, means)
-    return output.give(result.sort(sorted_by(keys, output.systems)) if keys else result, keys)
+    result = means_of(output.restore(table), keys, columns, means, undefinable=undefinable)
+    if keys:
+        result = result.sort(sorted_by(keys, output.systems))
+    return output.give(result, keys)
 
 
 def append_metrics(

@@ -30,9 +30,11 @@ Statistic: TypeAlias = Literal[
 AnyFrame = TypeVar("AnyFrame", pl.DataFrame, pl.LazyFrame)
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
-_SCALE, _LARGE = 2.0**-600, 1e150
+_LARGE = 1e150
+_SCALE = 2.0**-600
 # Totals that weight each group. No metric of a caller has these names.
-_POSITIVES, _ROWS = "positives of the group", "rows of the group"
+_POSITIVES = "positives of the group"
+_ROWS = "rows of the group"
 _TOTALS = {_POSITIVES: "positives", _ROWS: "rows"}
 _GROUP_WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
     "weighted": ((_POSITIVES,), lambda positives: positives),
@@ -55,34 +57,28 @@ class Means(NamedTuple):
 
     def left(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that remain."""
-        return [
-            key for key in keys if (key == "system" if self.over is None else key not in self.over)
-        ]
+        if self.over is None:
+            return [key for key in keys if key == "system"]
+        return [key for key in keys if key not in self.over]
 
     def of(self, named: Mapping[str, str]) -> Means:
         """Return the same statistics for these metrics."""
-        return self._replace(
-            thresholds=frozenset(
-                name for name, of in named.items() if metric(of).kind == "threshold"
-            )
-        )
+        thresholds = {name for name, of in named.items() if metric(of).kind == "threshold"}
+        return self._replace(thresholds=frozenset(thresholds))
 
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
         """Return the metrics that are needed for each group, under the caller's names."""
-        weighted = [statistic for statistic in self.statistics if statistic in _GROUP_WEIGHTS]
-        for name in named:
-            if weighted and name in self.thresholds:
+        columns = dict(named)
+        for statistic in self.statistics:
+            if statistic not in _GROUP_WEIGHTS:
+                continue
+            if thresholds := [name for name in named if name in self.thresholds]:
                 raise ValueError(
-                    f"statistics: a threshold has no {weighted[0]!r} mean, and {name} is one"
+                    f"statistics: a threshold has no {statistic!r} mean, and {thresholds[0]} is one"
                 )
-        return {
-            **named,
-            **{
-                total: _TOTALS[total]
-                for statistic in weighted
-                for total in _GROUP_WEIGHTS[statistic][0]
-            },
-        }
+            totals, _ = _GROUP_WEIGHTS[statistic]
+            columns |= {total: _TOTALS[total] for total in totals}
+        return columns
 
 
 def validate_statistics(value: Any) -> list[str]:
@@ -92,7 +88,8 @@ def validate_statistics(value: Any) -> list[str]:
         if name not in STATISTICS and _percent(name) is None:
             choices = ", ".join(map(repr, STATISTICS))
             raise ValueError(
-                f"statistics takes {choices}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}"
+                f"statistics takes {choices}, and quantiles such as 'q25' or 'q2.5'; "
+                f"got {shown(name)}"
             )
     return names
 
@@ -101,28 +98,32 @@ def means_of(
     groups: AnyFrame,
     keys: Sequence[str],
     names: Iterable[str],
-    undefinable: Sequence[str],
     means: Means,
+    *,
+    undefinable: bool,
 ) -> AnyFrame:
-    """Compute statistics of the metrics over the groups that share these keys, and count the groups without a value."""
+    """Compute statistics of metrics over the groups that share these keys.
+
+    `undefinable`: whether some metric may have no value in some group. The column `undefined` then
+    counts the groups in which any metric has none.
+    """
+    metrics = [name for name in names if name not in _TOTALS]
     columns = [("groups", pl.len().cast(pl.Int64))]
-    for name in names:
-        if name not in _TOTALS:
-            columns += [
-                (
-                    (means.head if statistic == "mean" else f"{statistic}_") + name,
-                    _statistic(name, statistic, large=name in means.thresholds),
-                )
-                for statistic in means.statistics
-            ]
-    columns += [
-        (f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable
-    ]
+    if undefinable:
+        lacks_a_value = pl.any_horizontal(by_name(name).is_null() for name in metrics)
+        columns.append(("undefined", lacks_a_value.sum().cast(pl.Int64)))
+    for name in metrics:
+        is_large = name in means.thresholds
+        for statistic in means.statistics:
+            head = means.head if statistic == "mean" else f"{statistic}_"
+            columns.append((head + name, _statistic(name, statistic, large=is_large)))
+
     totals = dict(columns)
     for name in totals:
         if [column for column, _ in columns].count(name) > 1:
             raise ValueError(
-                f"metrics: two columns of the result would be named {shown(name)}: name one otherwise"
+                f"metrics: two columns of the result would be named {shown(name)}: "
+                "name one otherwise"
             )
     refuse_clash(keys, totals)
     return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
@@ -137,19 +138,16 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
         weight = weight_of(*(by_name(total).cast(pl.Float64) for total in totals))
         total = weight.filter(value.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
+
     summary = _summary(value, statistic)
     if not large:
         return summary
     # A sum, a square or a difference of numbers near the largest float overflows; small parts of
     # the numbers do not.
     fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
+    scaled = _summary(value * _SCALE, statistic) / _SCALE
     # Of infinite thresholds of both signs there is no mean.
-    return (
-        pl.when(fits)
-        .then(summary)
-        .otherwise(_summary(value * _SCALE, statistic) / _SCALE)
-        .fill_nan(None)
-    )
+    return pl.when(fits).then(summary).otherwise(scaled).fill_nan(None)
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
@@ -158,9 +156,9 @@ def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
     if statistic == "ratio":
         return pl.when(value.max() > 0).then(value.min() / value.max())
     percent = _percent(statistic)
-    summary: pl.Expr = (
-        getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
-    )
+    if percent is not None:
+        return value.quantile(percent / 100, "linear")
+    summary: pl.Expr = getattr(value, statistic)()
     return summary
 
 

@@ -83,9 +83,12 @@ class Distributed(Backend[Any]):
             return self._all_groups(query, empty)
         query = replace(query, named=means.columns(named))
         keys = means.left(query.of_groups(empty).drop(cs.by_name(*query.named)).columns)
-        undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(
-            means_of, keys=keys, names=list(query.named), undefinable=undefinable, means=means
+            means_of,
+            keys=keys,
+            names=list(query.named),
+            means=means,
+            undefinable="undefined" in result.columns,
         )
         groups = type(self)(self._all_groups(query, empty))
         return groups.map_parts([*keys, *query.named], keys, average)

@@ -116,20 +116,20 @@ def test_means_over_groups():
     assert row["mean_precision"] == near((F(1, 2) + F(2, 3)) / 2)
     assert row["max_precision"] == near(F(2, 3))
     assert row["mean_tp"] == 1
-    assert row["undefined_precision"] == 1
+    assert row["undefined"] == 1
 
 
 def test_means_over_groups_at_several_cuts():
     table = RUN.pr.confusion(
         **CALL, threshold=[0.5, 0.25], mean_over=True, statistics=["mean", "weighted"], rates="all"
     )
-    assert table.columns[:3] == ["threshold", "groups", "mean_tp"]
+    assert table.columns[:3] == ["threshold", "groups", "undefined"]
     assert table["threshold"].to_list() == [0.25, 0.5]
     # At .5 ink has 1 of 2 positives and tea 2 of 3: weighted by these, 3 of 5.
     assert table.filter(threshold=0.5)["weighted_recall"].item() == near(F(3, 5))
     assert table.filter(threshold=0.5)["mean_recall"].item() == near((F(1, 2) + F(2, 3)) / 2)
     by_rank = RUN.pr.confusion(**CALL, k=[1, 2], mean_over=True, rates="all")
-    assert by_rank.columns[:3] == ["k", "groups", "mean_tp"]
+    assert by_rank.columns[:3] == ["k", "groups", "undefined"]
 
 
 def test_macro_figures_of_predicted_classes():
@@ -181,12 +181,7 @@ def test_means_over_groups_that_have_thresholds_of_their_own():
     call = {"threshold": CUTS, "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
     found = RUN.pr.confusion(**CALL, **call, rates="all").row(0, named=True)
     # As in the table above: of pen, whose threshold is null, nothing is counted.
-    assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [
-        3,
-        2,
-        1,
-        1,
-    ]
+    assert [found[name] for name in ("groups", "undefined", "defined_k")] == [3, 1, 2]
     assert found["mean_k"] == near(F(5, 2))
     assert found["mean_precision"] == near(F(2, 3))
     assert found["weighted_precision"] == near((F(1, 3) * 2 + 1 * 3) / 5)

@@ -61,14 +61,14 @@ def test_mean_average_precision_per_model():
     columns = [
         "model",
         "groups",
+        "undefined",
         "mean_average_precision",
         "mean_positives",
-        "undefined_average_precision",
     ]
     assert result.columns == columns
     # a: (5/6 + 1/2) / 2 over two of its three queries, b: 1/2 over one of two. Positives: (2 + 1 +
     # 0) / 3, (1 + 0) / 2.
-    assert result.rows() == [("a", 3, near(2 / 3), 1.0, 1), ("b", 2, 0.5, 0.5, 1)]
+    assert result.rows() == [("a", 3, 1, near(2 / 3), 1.0), ("b", 2, 1, 0.5, 0.5)]
 
 
 def test_mean_with_undefined_filled():
@@ -85,12 +85,12 @@ def test_mean_with_undefined_filled():
     columns = [
         "model",
         "groups",
+        "undefined",
         "mean_average_precision",
         "mean_k@recall=1",
-        "undefined_k@recall=1",
     ]
     assert result.columns == columns
-    assert result.rows() == [("a", 3, near(4 / 9), 2.5, 1), ("b", 2, 0.25, 2.0, 1)]
+    assert result.rows() == [("a", 3, 1, near(4 / 9), 2.5), ("b", 2, 1, 0.25, 2.0)]
 
 
 def test_mean_over_all_keys():
@@ -98,8 +98,8 @@ def test_mean_over_all_keys():
         result = RUNS.pr.evaluate(
             "average_precision", "relevant", "score", by=["model", "query"], mean_over=over
         )
-        assert result.columns == ["groups", "mean_average_precision", "undefined_average_precision"]
-        assert result.rows() == [(5, near((5 / 6 + 1 / 2 + 1 / 2) / 3), 2)]
+        assert result.columns == ["groups", "undefined", "mean_average_precision"]
+        assert result.rows() == [(5, 2, near((5 / 6 + 1 / 2 + 1 / 2) / 3))]
 
 
 def test_mean_over_systems():
@@ -113,9 +113,9 @@ def test_mean_over_systems():
     )
     # other ranks backwards. a, 1: (1/1 + 2/3) / 2; a, 2: 1; b, 1: 1. The systems stand in the order
     # asked for.
-    columns = ["system", "groups", "mean_average_precision", "undefined_average_precision"]
+    columns = ["system", "groups", "undefined", "mean_average_precision"]
     assert result.columns == columns
-    expected = [("score", 5, near(11 / 18), 2), ("other", 5, near(17 / 18), 2)]
+    expected = [("score", 5, 2, near(11 / 18)), ("other", 5, 2, near(17 / 18))]
     assert result.rows() == expected
 
 
@@ -124,7 +124,7 @@ def test_a_key_named_system_beside_one_score():
     given = {"by": ["system", "query"], "mean_over": "query"}
     result = data.pr.evaluate("average_precision", "relevant", "score", **given)
     # As for the models above.
-    assert result.rows() == [("a", 3, near(2 / 3), 1), ("b", 2, 0.5, 1)]
+    assert result.rows() == [("a", 3, 1, near(2 / 3)), ("b", 2, 1, 0.5)]
 
 
 def test_mean_over_the_system():
@@ -135,11 +135,11 @@ def test_mean_over_the_system():
     assert result.columns == [
         "query",
         "groups",
+        "undefined",
         "mean_average_precision",
-        "undefined_average_precision",
     ]
     # Only query 2 is of one model alone: 1/2 and 1.
-    assert result.rows()[1] == (2, 2, 0.75, 0)
+    assert result.rows()[1] == (2, 2, 0, 0.75)
 
 
 # Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is
@@ -160,11 +160,38 @@ ALWAYS_DEFINED |= {
 
 
 def test_only_what_may_be_undefined_is_counted():
-    result = fp.evaluate(groups(), NAMES, "relevant", "score", by="q", mean_over="q")
-    counted = {
-        name.removeprefix("undefined_") for name in result.columns if name.startswith("undefined_")
-    }
-    assert counted == set(NAMES) - ALWAYS_DEFINED
+    call = {"by": "q", "mean_over": "q"}
+    for name in NAMES:
+        result = fp.evaluate(groups(), name, "relevant", "score", **call)
+        assert ("undefined" in result.columns) == (name not in ALWAYS_DEFINED), name
+
+
+def test_a_group_is_undefined_if_any_metric_has_no_value():
+    # Group 1 has no negative, and so no ROC AUC; group 2 no positive, and so neither metric;
+    # group 3 has both.
+    data = pl.DataFrame(
+        {"q": [1, 1, 2, 2, 3, 3], "relevant": [1, 1, 0, 0, 0, 1], "score": [2, 1] * 3}
+    )
+    call = {"truth": "relevant", "score": "score", "by": "q", "mean_over": "q"}
+    names = ["average_precision", "roc_auc", "rows"]
+    for frame in (data, data.lazy(), data.to_pandas()):
+        means = fp.evaluate(frame, names, **call, statistics=["mean", "defined"])
+        row = pl.DataFrame(means.lazy().collect() if isinstance(means, pl.LazyFrame) else means)
+        assert row.row(0, named=True) == {
+            "groups": 3,
+            "undefined": 2,
+            "mean_average_precision": 0.75,
+            "defined_average_precision": 2,
+            "mean_roc_auc": 0.0,
+            "defined_roc_auc": 1,
+            "mean_rows": 2.0,
+            "defined_rows": 3,
+        }
+    assert data.pr.evaluate(names, **call).columns[:2] == ["groups", "undefined"]
+    # What has a value in every group needs no such column.
+    assert data.pr.evaluate("rows", **call).columns == ["groups", "mean_rows"]
+    filled = data.pr.evaluate(names, **call, undefined=0.0)
+    assert filled.row(0) == (3, 0.5, 0.0, 2.0)
 
 
 def test_the_mean_is_that_of_the_groups():
@@ -183,12 +210,8 @@ def test_the_mean_is_that_of_the_groups():
     apart = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"])
     expected = apart.group_by("model").agg(
         pl.len().alias("groups"),
+        pl.any_horizontal(pl.col(names).is_null()).sum().alias("undefined"),
         *(pl.col(name).mean().name.prefix("mean_") for name in names),
-        *(
-            pl.col(name).null_count().name.prefix("undefined_")
-            for name in names
-            if name not in ALWAYS_DEFINED
-        ),
     )
     assert_same(result, expected.sort("model"), dtypes=False)
 

@@ -72,10 +72,9 @@ def test_a_group_of_which_all_rows_are_dropped_stays():
         )
         assert means.row(0, named=True) == {
             "groups": 3,
+            "undefined": 2,
             "mean_average_precision": 1.0,
             "mean_prevalence": 0.5,
-            "undefined_average_precision": 2,
-            "undefined_prevalence": 2,
         }
 
 

@@ -298,7 +298,7 @@ def test_the_groups_of_a_frame_count(options):
     # cat: 1 of 2 objects at rank 1. No owl of 3 was detected, and there is no bird.
     assert found.rows() == [("bird", None), ("cat", 0.5), ("dog", 1.0), ("owl", 0.0)]
     mean = data.pr.evaluate("average_precision", **call, mean_over="class").row(0)
-    assert mean == (4, 0.5, 1)
+    assert mean == (4, 1, 0.5)
     # Missed objects as rows give the same.
     missed = pl.DataFrame({"class": ["cat", "owl", "owl", "owl"], "hit": 1, "s": None, "w": 1.0})
     rows = pl.concat(

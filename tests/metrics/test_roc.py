@@ -118,7 +118,7 @@ def test_without_either_class_there_is_no_pair():
     given = {"truth": "relevant", "score": "score", "by": "q"}
     assert fp.evaluate(data, "roc_auc", **given)["roc_auc"].to_list() == [None, None, 0.0]
     means = fp.evaluate(data, "roc_auc", **given, mean_over="q")
-    assert means.row(0, named=True) == {"groups": 3, "mean_roc_auc": 0.0, "undefined_roc_auc": 2}
+    assert means.row(0, named=True) == {"groups": 3, "undefined": 2, "mean_roc_auc": 0.0}
 
 
 def test_unretrieved_rows_are_one_tied_block_at_the_end():
