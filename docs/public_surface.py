@@ -19,7 +19,6 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from names import CALL_IDS, CALLS, GOOD, call
 
 import frame_pr as fp
-from frame_pr.frames.arguments import parameters_of
 from frame_pr.inputs.options import TIES
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import HEADS, is_metric
@@ -100,7 +99,8 @@ def described(public: Any) -> str:
 def more_options() -> Iterator[str]:
     for name in filter(lambda name: inspect.isfunction(getattr(fp, name)), fp.__all__):
         function = getattr(fp, name)
-        keys = parameters_of(function)[2].keys() - inspect.signature(function).parameters.keys()
+        own = inspect.signature(inspect.unwrap(function)).parameters.keys()
+        keys = inspect.signature(function).parameters.keys() - own
         if more := sorted(keys - fp.Options.__optional_keys__):
             yield f"{name}: {', '.join(more)}"
 

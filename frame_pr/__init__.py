@@ -19,73 +19,83 @@ frame_pr.spark or frame_pr.dask. show_versions prints the versions. help(frame_p
 arguments and examples of a function.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from frame_pr.accessors import FUNCTIONS, load, missing_name, register
-from frame_pr.accessors import PR as PR
-from frame_pr.accessors import partitioned as partitioned
-from frame_pr.expressions.namespace import ExprPR as ExprPR
-from frame_pr.frames.environment import installed_version
-from frame_pr.frames.environment import show_versions as show_versions
-from frame_pr.frames.messages import DataWarning as DataWarning
-from frame_pr.functions.confusion import confusion as confusion
-from frame_pr.functions.confusion import confusion_matrix as confusion_matrix
-from frame_pr.functions.curves import curve as curve
-from frame_pr.functions.curves import gains_table as gains_table
-from frame_pr.functions.curves import with_curve as with_curve
-from frame_pr.functions.evaluation import evaluate as evaluate
-from frame_pr.functions.evaluation import with_metrics as with_metrics
-from frame_pr.functions.metric_list import metrics as metrics
-from frame_pr.functions.single_metrics import average_precision as average_precision
-from frame_pr.functions.single_metrics import average_precision_at_k as average_precision_at_k
-from frame_pr.functions.single_metrics import f_beta as f_beta
+from frame_pr.accessors import PR
+from frame_pr.expressions.namespace import ExprPR
+from frame_pr.frames.environment import show_versions
+from frame_pr.frames.messages import DataWarning
+from frame_pr.functions.confusion import confusion, confusion_matrix
+from frame_pr.functions.curves import curve, gains_table, with_curve
+from frame_pr.functions.evaluation import evaluate, with_metrics
+from frame_pr.functions.metric_list import metrics
 from frame_pr.functions.single_metrics import (
-    interpolated_average_precision as interpolated_average_precision,
+    average_precision,
+    average_precision_at_k,
+    f_beta,
+    interpolated_average_precision,
+    ndcg,
+    precision_at_k,
+    recall_at_k,
+    roc_auc,
 )
-from frame_pr.functions.single_metrics import ndcg as ndcg
-from frame_pr.functions.single_metrics import precision_at_k as precision_at_k
-from frame_pr.functions.single_metrics import recall_at_k as recall_at_k
-from frame_pr.functions.single_metrics import roc_auc as roc_auc
-from frame_pr.functions.tallies import tally as tally
-from frame_pr.inputs.options import TREC_EVAL as TREC_EVAL
-from frame_pr.inputs.options import Options as Options
+from frame_pr.functions.tallies import tally
+from frame_pr.inputs.options import TREC_EVAL, Options
+from frame_pr.parts.partitioned import partitioned
+from frame_pr.plotting.confusion_plots import plot_confusion
+from frame_pr.plotting.curve_plots import plot
+from frame_pr.plotting.interval_plots import plot_comparison, plot_intervals
+from frame_pr.plotting.score_plots import plot_gains, plot_scores
+from frame_pr.registration import register
+from frame_pr.statistics.average_curves import average_curve
+from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.intervals import intervals
+from frame_pr.statistics.reports import format_table, report
+from frame_pr.tables.classes import unpivot_classes
+from frame_pr.tables.judgments import join_judgments
+from frame_pr.tables.lists import explode_lists
+from frame_pr.tables.trec import read_trec_qrels, read_trec_run
 
-if (
-    TYPE_CHECKING
-):  # `__getattr__` imports these on first use: with them, the import takes twice as long.
-    from frame_pr.plotting.confusion_plots import plot_confusion as plot_confusion
-    from frame_pr.plotting.curve_plots import plot as plot
-    from frame_pr.plotting.interval_plots import plot_comparison as plot_comparison
-    from frame_pr.plotting.interval_plots import plot_intervals as plot_intervals
-    from frame_pr.plotting.score_plots import plot_gains as plot_gains
-    from frame_pr.plotting.score_plots import plot_scores as plot_scores
-    from frame_pr.statistics.average_curves import average_curve as average_curve
-    from frame_pr.statistics.comparisons import compare as compare
-    from frame_pr.statistics.intervals import intervals as intervals
-    from frame_pr.statistics.reports import format_table as format_table
-    from frame_pr.statistics.reports import report as report
-    from frame_pr.tables.classes import unpivot_classes as unpivot_classes
-    from frame_pr.tables.judgments import join_judgments as join_judgments
-    from frame_pr.tables.lists import explode_lists as explode_lists
-    from frame_pr.tables.trec import read_trec_qrels as read_trec_qrels
-    from frame_pr.tables.trec import read_trec_run as read_trec_run
-else:
-    __all__ = ["PR", "TREC_EVAL", "DataWarning", "ExprPR", "Options", *sorted(FUNCTIONS)]
-
-    def __dir__():
-        return __all__
-
-
-__version__: str
-
-
-def __getattr__(name: str) -> Any:
-    if name in FUNCTIONS:
-        globals()[name] = load(name)
-        return globals()[name]
-    if name == "__version__":  # Reading the metadata of the installation takes 4 ms.
-        return installed_version("frame_pr")
-    raise AttributeError(missing_name("module 'frame_pr' has no attribute", name))
-
+__version__ = "0.1.0"
+__all__ = [
+    "PR",
+    "TREC_EVAL",
+    "DataWarning",
+    "ExprPR",
+    "Options",
+    "average_curve",
+    "average_precision",
+    "average_precision_at_k",
+    "compare",
+    "confusion",
+    "confusion_matrix",
+    "curve",
+    "evaluate",
+    "explode_lists",
+    "f_beta",
+    "format_table",
+    "gains_table",
+    "interpolated_average_precision",
+    "intervals",
+    "join_judgments",
+    "metrics",
+    "ndcg",
+    "partitioned",
+    "plot",
+    "plot_comparison",
+    "plot_confusion",
+    "plot_gains",
+    "plot_intervals",
+    "plot_scores",
+    "precision_at_k",
+    "read_trec_qrels",
+    "read_trec_run",
+    "recall_at_k",
+    "report",
+    "roc_auc",
+    "show_versions",
+    "tally",
+    "unpivot_classes",
+    "with_curve",
+    "with_metrics",
+]
 
 register()

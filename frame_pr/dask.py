@@ -16,7 +16,7 @@ missing. All other functions raise an error: call them on ``.compute()``, or on 
    per_query.compute().sort_values("query")
 """
 
-from frame_pr.accessors import register_frames
 from frame_pr.parts.dask_frame import DaskFrame
+from frame_pr.registration import register_frames
 
 register_frames(DaskFrame)

@@ -16,7 +16,7 @@ error: call them on ``.toPandas()``, or on the result of `frame_pr.tally`. It ne
    per_query.orderBy("query").show()
 """
 
-from frame_pr.accessors import register_frames
 from frame_pr.parts.spark_frame import SparkFrame
+from frame_pr.registration import register_frames
 
 register_frames(SparkFrame)

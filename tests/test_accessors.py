@@ -16,7 +16,7 @@ import frame_pr as fp
 from frame_pr import accessors
 
 FUNCTIONS = sorted({function for function, _ in CALLS})
-METHODS = [name for names in accessors.methods().values() for name in names]
+METHODS = [name for names in accessors.METHODS.values() for name in names]
 DRAWN_OR_COMPUTED = [
     name
     for name in fp.__all__
@@ -50,18 +50,22 @@ def test_public_names_are_there_once():
 def test_what_a_notebook_shows_for_pr(frame, kind):
     text, page = repr(frame.pr), frame.pr._repr_html_()
     assert text.startswith(f".pr of a {kind}; help(")
-    assert f"<code>.pr</code> of a {kind}</p>" in page
-    assert "  Confidence intervals and tests: intervals, compare, " in text
-    assert "<li><code>evaluate</code>: Compute metrics by name, " in page
+    assert "\n  Intervals, tests  intervals, compare, average_curve\n" in text
+    assert f"<code>.pr</code> of a {kind};" in page
+    assert '<code title="Compute metrics by name, ' in page
+    for shown in (text, page):
+        assert len(shown.splitlines()) <= 12
+    assert max(map(len, text.splitlines())) <= 80
     for name in METHODS:
-        assert re.search(rf"[ ,:]{name}\b", text), name
-        assert page.count(f"<code>{name}</code>") == 1
-    assert page.count("<li>") == page.count("</li>") == len(METHODS)
+        assert re.search(rf"[ ,]{name}(,|$)", text, re.MULTILINE), name
+        assert page.count(f">{name}</code>") == 1
 
 
 def test_every_function_of_a_frame_is_a_method():
     # `partitioned` gives the methods, and is none.
     assert set(METHODS) == {name for name in DRAWN_OR_COMPUTED if name != "partitioned"}
+    for name in METHODS:
+        assert getattr(fp.PR, name) is getattr(fp, name)
 
 
 def test_help_begins_with_a_map():
@@ -275,7 +279,23 @@ def test_public_functions_are_pickled_and_keep_their_signatures():
         function = getattr(fp, name)
         if inspect.isfunction(function):
             assert pickle.loads(pickle.dumps(function)) is function
-            assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))
+
+
+def test_signatures_list_every_option_with_its_default():
+    def options(function):
+        return {
+            name: parameter.default
+            for name, parameter in inspect.signature(function).parameters.items()
+        }
+
+    assert options(fp.compare)["ties"] == options(DATA.pr.compare)["ties"] == "threshold"
+    assert options(DATA.pr.evaluate)["unscored"] == "raise"
+    assert options(DATA.pr.evaluate).keys() > fp.Options.__optional_keys__
+    assert all(one is not inspect.Parameter.empty for one in list(options(fp.ndcg).values())[3:])
+    # What a function refuses in every call is not listed.
+    assert not {"weight", "gain", "prevalence"} & options(fp.precision_at_k).keys()
+    assert "gain" in options(fp.ndcg)
+    assert not {"ties", "tie_break", "total_rows"} & options(fp.tally).keys()
 
 
 @pytest.mark.parametrize(

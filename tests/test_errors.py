@@ -282,7 +282,7 @@ run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@t
 run.pr.plot("rel", "s", by="q", average="lab")
     | average names 'lab', which is not one of the keys: q
 run.pr.plot("rel", "s", average=True)  | average: there are no groups
-fp.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
+run.pr.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
 run.pr.evaluate(["rows", "rows"], "rel", "s")  | metrics has 'rows' twice
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lap")
     | no column 'lap' in the frame; did you mean 'lab'?
@@ -371,7 +371,7 @@ run.pr.evalute  | .pr has no 'evalute'; did you mean 'evaluate'?
 run.pr.max_f1  | .pr has no 'max_f1'; evaluate('max_f1', ...) computes it
 run.pr.recall_at_precision  | evaluate('recall@precision=0.9', ...) computes it
 run.pr.success_at_k  | evaluate('success@10', ...) computes it
-fp.auc  | evaluate('roc_auc', ...) computes it
+run.pr.auc  | evaluate('roc_auc', ...) computes it
 run.pr.ci  | .pr has no 'ci'; intervals(...) does that
 run.pr.significance  | .pr has no 'significance'; compare(...) does that
 run.pr.bootstrap  | intervals(..., method='bootstrap') does that
@@ -381,7 +381,7 @@ run.pr.brier  | .pr has no 'brier'; scikit-learn has it
 run.pr.gini  | .pr has no 'gini'; it is 2 * roc_auc - 1
 run.pr.xyzzy  | print(frame.pr) lists the methods
 fp.versoin  | module 'frame_pr' has no attribute 'versoin'
-fp.significance  | compare(...) does that
+run.pr.significance  | compare(...) does that
 """
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_pr.expressions.group_values import GroupValues, dtype_of, expression_of, refuse_no_label
-from frame_pr.frames.arguments import check_flag, names_of, public
+from frame_pr.frames.arguments import check_flag, names_of, public_function
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.options import Column
 from frame_pr.metrics.cutoffs import Rank
@@ -72,7 +72,7 @@ class ExprPR:
                 hint = f"it has {', '.join(_METHODS)}; frames have all functions"
             raise AttributeError(f".pr of an expression has no {shown(name)}: {hint}")
 
-    @public()
+    @public_function
     def metric(
         self,
         names: str | Sequence[str],
@@ -138,7 +138,7 @@ class ExprPR:
         result = pl.map_batches(lists, values.of_lists, return_dtype=dtype, is_elementwise=True)
         return result.alias(listed[0] if single else "metrics")
 
-    @public()
+    @public_function
     def average_precision(
         self, truth: Column, *, positive: object = None, ascending: bool = False
     ) -> pl.Expr:
@@ -160,7 +160,7 @@ class ExprPR:
         """
         return self.metric("average_precision", truth, positive=positive, ascending=ascending)
 
-    @public()
+    @public_function
     def precision_at_k(
         self, truth: Column, k: int | str, *, positive: object = None, ascending: bool = False
     ) -> pl.Expr:
@@ -179,7 +179,7 @@ class ExprPR:
         """
         return self.metric(f"precision@{Rank.of(k)}", truth, positive=positive, ascending=ascending)
 
-    @public()
+    @public_function
     def roc_auc(
         self, truth: Column, *, positive: object = None, ascending: bool = False
     ) -> pl.Expr:
@@ -198,7 +198,7 @@ class ExprPR:
         """
         return self.metric("roc_auc", truth, positive=positive, ascending=ascending)
 
-    @public()
+    @public_function
     def ndcg(
         self,
         truth: Column,

@@ -10,17 +10,26 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache, wraps
-from inspect import getfullargspec, unwrap
+from functools import partial, wraps
+from inspect import Parameter, getfullargspec, signature, unwrap
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, TypeVar, cast
 
 import polars as pl
 
 from frame_pr.frames.messages import advice, meaning, shown
+from frame_pr.frames.signatures import (
+    Accessor,
+    Frame,
+    FrameFunction,
+    FramesFunction,
+    Function,
+    P,
+    Result,
+    ResultFunction,
+)
 
 Choice = TypeVar("Choice")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _LONGEST_NUMBER = 100  # characters
 DEFAULTS: Mapping[str, Any] = {
@@ -44,6 +53,11 @@ class Refusal(NamedTuple):
     """The refused values. If empty, every value but the default is refused."""
     with_option: str | None = None
     """The argument together with which the option is refused. None: always."""
+
+    @property
+    def is_general(self) -> bool:
+        """Return whether every value is refused in every call."""
+        return not (self.values or self.with_option)
 
 
 def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
@@ -71,51 +85,107 @@ def _is_set(option: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def public(
-    refusals: Sequence[Refusal] = (), *, others: bool = False
-) -> Callable[[Function], Function]:
-    """Check the arguments of each call of a public function, before it looks at anything.
+    refusals: Sequence[Refusal] = (), *, options: type | None = None
+) -> Callable[[Callable[Concatenate[Frame, P], Frame]], FrameFunction[P]]:
+    """Make a public function of a frame, which returns a frame of the same kind.
 
-    `refusals`: the options that the function refuses. `others`: whether it passes unknown keywords
-    to another library.
+    Each call checks its arguments before it looks at anything. `refusals`: the options that the
+    function refuses. `options`: the TypedDict of its further keywords.
     """
-
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def call(*args: Any, **arguments: Any) -> Any:
-            _check_arguments(function, args, arguments, refusals, others=others)
-            refuse_options(function.__name__, arguments, refusals)
-            return function(*args, **arguments)
-
-        return cast(Function, call)
-
+    decorate: Callable[..., Any] = partial(_checked, refusals=refusals, options=options)
     return decorate
 
 
-@cache
-def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str], dict[str, None]]:
-    """Return the parameters of a public function: those by position, the required of these, and all that have a name.
+def public_of_frames(
+    refusals: Sequence[Refusal] = (), *, options: type | None = None
+) -> Callable[[Callable[Concatenate[Frame, P], Frame]], FramesFunction[P]]:
+    """Make a public function of a frame or of a dict of frames."""
+    decorate: Callable[..., Any] = partial(_checked, refusals=refusals, options=options)
+    return decorate
 
-    Options that the keys of a TypedDict list are among the last.
+
+def public_result(
+    refusals: Sequence[Refusal] = (), *, options: type | None = None, others: bool = False
+) -> Callable[[Callable[Concatenate[Frame, P], Result]], ResultFunction[P, Result]]:
+    """Make a public function of a frame that returns something else, such as a plot.
+
+    `others`: whether it passes unknown keywords to another library.
     """
-    function = unwrap(function)
-    spec = getfullargspec(function)
-    options = (
-        str(spec.annotations.get(spec.varkw or "", "")).removeprefix("Unpack[").removesuffix("]")
+    decorate: Callable[..., Any] = partial(
+        _checked, refusals=refusals, options=options, others=others
     )
-    keywords = [
-        *spec.args,
-        *spec.kwonlyargs,
-        *getattr(function.__globals__.get(options), "__annotations__", ()),
+    return decorate
+
+
+def public_function(function: Function) -> Function:
+    """Make a public function without a frame."""
+    return cast(Function, _checked(function))
+
+
+def _checked(
+    function: Callable[..., Any],
+    refusals: Sequence[Refusal] = (),
+    options: type | None = None,
+    *,
+    others: bool = False,
+) -> Callable[..., Any]:
+    """Return the function, with a check of the arguments of each call."""
+    optional = _option_parameters(options)
+    parameters = _parameters_of(function, [*optional, *(entry.option for entry in refusals)])
+
+    @wraps(function)
+    def call(*args: Any, **arguments: Any) -> Any:
+        if args and isinstance(args[0], Accessor):  # Called as a method of `.pr`.
+            args = (args[0]._frame, *args[1:])
+        _check_arguments(function, parameters, args, arguments, refusals, others=others)
+        refuse_options(function.__name__, arguments, refusals)
+        return function(*args, **arguments)
+
+    # Notebooks and `help` list the options as they list the other keywords.
+    plain = signature(function)
+    refused = {entry.option for entry in refusals if entry.is_general}
+    accepted = [parameter for name, parameter in optional.items() if name not in refused]
+    own = [
+        parameter
+        for parameter in plain.parameters.values()
+        if parameter.kind is not Parameter.VAR_KEYWORD
     ]
-    return (
-        spec.args,
-        spec.args[: len(spec.args) - len(spec.defaults or ())],
-        dict.fromkeys(keywords),
-    )
+    vars(call)["__signature__"] = plain.replace(parameters=[*own, *accepted])
+    return call
+
+
+def _option_parameters(options: type | None) -> dict[str, Parameter]:
+    """Return the keys of a TypedDict as parameters, with their defaults."""
+    annotations = options.__annotations__ if options is not None else {}
+    return {
+        name: Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=DEFAULTS.get(name),
+            annotation=getattr(annotation, "__forward_arg__", annotation),
+        )
+        for name, annotation in annotations.items()
+    }
+
+
+class Parameters(NamedTuple):
+    """The names of the parameters of a public function."""
+
+    by_position: list[str]
+    required: list[str]
+    """Those by position that have no default."""
+    all: dict[str, None]
+
+
+def _parameters_of(function: Callable[..., Any], options: Sequence[str]) -> Parameters:
+    spec = getfullargspec(unwrap(function))
+    required = spec.args[: len(spec.args) - len(spec.defaults or ())]
+    return Parameters(spec.args, required, dict.fromkeys([*spec.args, *spec.kwonlyargs, *options]))
 
 
 def _check_arguments(
     function: Callable[..., Any],
+    parameters: Parameters,
     args: Sequence[Any],
     arguments: Any,
     refusals: Iterable[Refusal],
@@ -123,7 +193,7 @@ def _check_arguments(
     others: bool,
 ) -> None:
     """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
-    by_position, required, keywords = parameters_of(function)
+    by_position, required, keywords = parameters
     if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
         return
     caller, names = (
@@ -153,9 +223,7 @@ def _check_arguments(
     word = next((word for word in arguments if word not in keywords), None)
     if word is None or others:
         return
-    reasons = {
-        entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)
-    }
+    reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
     possible = [name for name in keywords if name not in ("frame", "self", *reasons)]
     refused = meaning(word, keywords) or ""
     hint = (

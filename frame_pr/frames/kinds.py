@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, cast
 
 import polars as pl
 
-from frame_pr.frames.arguments import Function
 from frame_pr.frames.columns import by_name, map_whole, needed, refuse_missing
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from dask.dataframe import DataFrame as DaskDataFrame
-    from pyspark.sql import DataFrame as SparkDataFrame
-
+from frame_pr.frames.signatures import Frame as Frame
+from frame_pr.frames.signatures import Function
 
 SMALL = 200_000
 """With fewer rows, the in-memory engine is faster, and a copy in one chunk takes less time than it
 saves."""
-Frame = TypeVar(
-    "Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame"
-)
-"""The caller's kind of frame. Results have the same kind."""
 
 
 class FrameKind(Generic[Frame]):

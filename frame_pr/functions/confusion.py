@@ -15,7 +15,7 @@ from frame_pr.frames.dispatch import find_kind, read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
@@ -46,7 +46,7 @@ CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
 _MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
-@public(REFUSED["confusion"])
+@public(REFUSED["confusion"], options=LabelOptions)
 def confusion(
     frame: Frame,
     truth: Column,
@@ -61,7 +61,7 @@ def confusion(
     statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     """Compute the confusion matrix and its rates at a threshold, at a cutoff or for predicted classes.
 

@@ -14,7 +14,14 @@ from frame_pr.frames.columns import refuse_existing, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options
+from frame_pr.inputs.options import (
+    REFUSED,
+    Column,
+    Columns,
+    LabelOptions,
+    RankOptions,
+    RowCurveOptions,
+)
 from frame_pr.inputs.request import TOTALS, Request, Use, request_of
 from frame_pr.inputs.rows import Rows, on_rows, rows_of
 from frame_pr.inputs.totals import with_totals
@@ -49,7 +56,7 @@ _COLUMNS_OF_BLOCKS = (
 )
 
 
-@public(REFUSED["curve"])
+@public(REFUSED["curve"], options=LabelOptions)
 def curve(
     frame: Frame,
     truth: Column,
@@ -60,7 +67,7 @@ def curve(
     points: int | None = None,
     by: Columns | None = None,
     positive: object = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     """Compute the precision-recall curve: one row per distinct score, best score first.
 
@@ -177,7 +184,7 @@ def _metrics(
     return named
 
 
-@public(REFUSED["with_curve"])
+@public(REFUSED["with_curve"], options=RowCurveOptions)
 def with_curve(
     frame: Frame,
     truth: Column,
@@ -188,7 +195,7 @@ def with_curve(
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
-    **options: Unpack[Options],
+    **options: Unpack[RowCurveOptions],
 ) -> Frame:
     """Add precision, recall and counts at the threshold of each row's own score as columns.
 
@@ -358,7 +365,7 @@ _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)
 _CUMULATIVE = ("k", "threshold", "tp", "precision", "recall", "lift")
 
 
-@public(REFUSED["gains_table"])
+@public(REFUSED["gains_table"], options=RankOptions)
 def gains_table(
     frame: Frame,
     truth: Column,
@@ -367,7 +374,7 @@ def gains_table(
     bins: int = 10,
     by: Columns | None = None,
     positive: object = None,
-    **options: Unpack[Options],
+    **options: Unpack[RankOptions],
 ) -> Frame:
     """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture, for each group.
 

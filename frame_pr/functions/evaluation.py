@@ -14,7 +14,7 @@ from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
 from frame_pr.frames.dispatch import backend_of
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.inputs.options import Column, Columns, Options
+from frame_pr.inputs.options import Column, Columns, Options, RowOptions
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, on_rows, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
@@ -25,7 +25,7 @@ Metrics: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """Names of metrics, or a dict of new names and metrics."""
 
 
-@public()
+@public(options=Options)
 def evaluate(
     frame: Frame,
     metrics: Metrics,
@@ -170,7 +170,7 @@ def metrics_of(
     metrics: Metrics,
     truth: Column,
     score: Columns,
-    options: Options,
+    options: RowOptions,
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
@@ -200,7 +200,7 @@ def _evaluated(
     )
 
 
-@public()
+@public(options=Options)
 def with_metrics(
     frame: Frame,
     metrics: Metrics,

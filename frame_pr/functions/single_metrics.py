@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 from frame_pr.frames.arguments import check_choice, public, refuse_both
 from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import metrics_of
-from frame_pr.inputs.options import Column, Columns, Options
+from frame_pr.inputs.options import REFUSED, Column, Columns, GainOptions, LabelOptions, RankOptions
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.numbers import each, f_of
 
@@ -16,7 +16,7 @@ Ranks: TypeAlias = int | str | Sequence[int | str]
 """Cutoffs: numbers of rows, or shares of the rows such as "0.5%"."""
 
 
-@public()
+@public(REFUSED["average_precision"], options=LabelOptions)
 def average_precision(
     frame: Frame,
     truth: Column,
@@ -25,7 +25,7 @@ def average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     r"""Compute average precision (AP), the area under the precision-recall curve.
 
@@ -99,7 +99,7 @@ def average_precision(
     return metrics_of(frame, "average_precision", truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["interpolated_average_precision"], options=LabelOptions)
 def interpolated_average_precision(
     frame: Frame,
     truth: Column,
@@ -109,7 +109,7 @@ def interpolated_average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     r"""Compute interpolated average precision, as VOC, COCO and trec_eval's `11pt_avg` do.
 
@@ -179,7 +179,7 @@ def interpolated_average_precision(
     return metrics_of(frame, name, truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["average_precision_at_k"], options=RankOptions)
 def average_precision_at_k(
     frame: Frame,
     truth: Column,
@@ -190,7 +190,7 @@ def average_precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[RankOptions],
 ) -> Frame:
     r"""Compute AP@k, the average precision of the first k rows; its mean over queries is MAP@k.
 
@@ -255,7 +255,7 @@ def average_precision_at_k(
     return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["precision_at_k"], options=RankOptions)
 def precision_at_k(
     frame: Frame,
     truth: Column,
@@ -265,7 +265,7 @@ def precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[RankOptions],
 ) -> Frame:
     r"""Compute precision@k (P@k), the share of positives among the first k rows.
 
@@ -336,7 +336,7 @@ def precision_at_k(
     )
 
 
-@public()
+@public(REFUSED["recall_at_k"], options=RankOptions)
 def recall_at_k(
     frame: Frame,
     truth: Column,
@@ -346,7 +346,7 @@ def recall_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[RankOptions],
 ) -> Frame:
     r"""Compute recall@k, the share of the positives that are among the first k rows.
 
@@ -401,7 +401,7 @@ def recall_at_k(
     return metrics_of(frame, at_ranks("recall", k), truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["f_beta"], options=LabelOptions)
 def f_beta(
     frame: Frame,
     truth: Column,
@@ -413,7 +413,7 @@ def f_beta(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     r"""Compute F-beta (F1) at a threshold or a cutoff; with neither, the best F-beta and its threshold.
 
@@ -497,7 +497,7 @@ def f_beta(
     return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["roc_auc"], options=LabelOptions)
 def roc_auc(
     frame: Frame,
     truth: Column,
@@ -506,7 +506,7 @@ def roc_auc(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[LabelOptions],
 ) -> Frame:
     r"""Compute ROC AUC, the area under the receiver operating characteristic curve.
 
@@ -567,7 +567,7 @@ def roc_auc(
     return metrics_of(frame, "roc_auc", truth, score, options, by, positive, undefined)
 
 
-@public()
+@public(REFUSED["ndcg"], options=GainOptions)
 def ndcg(
     frame: Frame,
     truth: Column,
@@ -577,7 +577,7 @@ def ndcg(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[GainOptions],
 ) -> Frame:
     r"""Compute nDCG, the normalized discounted cumulative gain, for graded or binary relevance.
 

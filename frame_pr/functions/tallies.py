@@ -15,7 +15,7 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import backend_of
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options, TallyOptions
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import worst_reached
@@ -29,7 +29,7 @@ Bins: TypeAlias = int | list[Threshold]
 _FEW = 3  # The number of scores that may share one bin.
 
 
-@public(REFUSED["tally"])
+@public(REFUSED["tally"], options=TallyOptions)
 def tally(
     frame: Frame,
     truth: Column,
@@ -38,7 +38,7 @@ def tally(
     by: Columns | None = None,
     bins: int | Sequence[float] | None = None,
     positive: object = None,
-    **options: Unpack[Options],
+    **options: Unpack[TallyOptions],
 ) -> Frame:
     """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 

@@ -66,7 +66,56 @@ Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column]
 
 
-class Options(TypedDict, total=False):
+class RowOptions(TypedDict, total=False):
+    """The options that every function of rows accepts; see `Options`."""
+
+    ascending: bool
+    count: Column
+    unscored: Literal["raise", "unretrieved", "drop"]
+    unjudged: Literal["raise", "negative", "drop", "trec_eval"]
+
+
+class RankOptions(RowOptions, total=False):
+    """The options of metrics at ranks; see `Options`."""
+
+    ties: Ties
+    tie_break: Column
+    tie_break_descending: bool
+    tie_break_as_text: bool
+    total_positives: Column | Any
+    total_rows: Column | Any
+
+
+class LabelOptions(RankOptions, total=False):
+    """The options of metrics of labels without grades; see `Options`."""
+
+    weight: Column
+    prevalence: float | Column | Any
+
+
+class GainOptions(RankOptions, total=False):
+    """The options of metrics of gains at ranks; see `Options`."""
+
+    gain: Column
+
+
+class TallyOptions(RowOptions, total=False):
+    """The options of `tally`; see `Options`."""
+
+    weight: Column
+    gain: Column
+
+
+class RowCurveOptions(RowOptions, total=False):
+    """The options of `with_curve`; see `Options`."""
+
+    weight: Column
+    total_positives: Column | Any
+    total_rows: Column | Any
+    prevalence: float | Column | Any
+
+
+class Options(LabelOptions, GainOptions, total=False):
     """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
 
     Each function accepts the options that have a meaning for it, and names those that it refuses.
@@ -129,23 +178,16 @@ class Options(TypedDict, total=False):
         their group. A group without positives or negatives has no value.
     """
 
-    ties: Ties
-    tie_break: Column
-    tie_break_descending: bool
-    tie_break_as_text: bool
-    ascending: bool
-    weight: Column
-    count: Column
-    gain: Column
-    unscored: Literal["raise", "unretrieved", "drop"]
-    unjudged: Literal["raise", "negative", "drop", "trec_eval"]
-    total_positives: Column | Any
-    total_rows: Column | Any
-    prevalence: float | Column | Any
-
 
 class EvaluationOptions(Options, total=False):
     """The options of `Options`, the positive label, and the value that replaces null where a metric is undefined."""
+
+    positive: object
+    undefined: float | None
+
+
+class ReportOptions(GainOptions, total=False):
+    """The options of `report`."""
 
     positive: object
     undefined: float | None
@@ -182,10 +224,11 @@ _RANKED_LATER = (
     "rows of the tally stand for several, which have no order: evaluate the rows themselves"
 )
 _TOTALS_LATER = "give known totals where the tally is evaluated"
+_GAIN = Refusal(
+    "gain", "dcg, ndcg and captured_gain add it up: leave it out, or ask for one of them"
+)
 _CURVE = (
-    Refusal(
-        "gain", "dcg, ndcg and captured_gain add it up, and a curve has none of them: leave it out"
-    ),
+    _GAIN,
     Refusal(
         "ties",
         "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
@@ -199,11 +242,19 @@ _CURVE = (
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
 _AT_ITS_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
+_TIE_BREAKS = ("tie_break_descending", "tie_break_as_text", "tie_break")
 _WEIGHT_OPTIONS = ("weight", "prevalence")
 """The options by which rows have weights."""
+_WEIGHTS = tuple(
+    Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHT_OPTIONS
+)
+_AT_RANKS = (_GAIN, *_WEIGHTS)
 REFUSED: Mapping[str, Sequence[Refusal]] = {
     "average_curve": _CURVE,
+    "average_precision": (_GAIN,),
+    "average_precision_at_k": _AT_RANKS,
     "confusion": (
+        _GAIN,
         Refusal("ties", _NO_RANKING, with_option="prediction"),
         Refusal("tie_break", _NO_RANKING, with_option="prediction"),
         Refusal("ascending", _NO_RANKING, with_option="prediction"),
@@ -217,11 +268,14 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         ),
     ),
     "curve": _CURVE,
-    "gains_table": tuple(
-        Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHT_OPTIONS
-    ),
+    "f_beta": (_GAIN,),
+    "gains_table": _AT_RANKS,
+    "interpolated_average_precision": (_GAIN,),
+    "ndcg": _WEIGHTS,
     "plot": _CURVE,
     "plot_scores": _CURVE,
+    "precision_at_k": _AT_RANKS,
+    "recall_at_k": _AT_RANKS,
     "report": tuple(
         Refusal(
             option,
@@ -229,10 +283,10 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         )
         for option in _WEIGHT_OPTIONS
     ),
+    "roc_auc": (_GAIN,),
     "tally": (
         Refusal("ties", "say what equal scores mean where the tally is evaluated"),
-        Refusal("tie_break_descending", _RANKED_LATER),
-        Refusal("tie_break", _RANKED_LATER),
+        *(Refusal(option, _RANKED_LATER) for option in _TIE_BREAKS),
         Refusal("total_positives", _TOTALS_LATER),
         Refusal("total_rows", _TOTALS_LATER),
         Refusal(
@@ -241,11 +295,8 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         ),
     ),
     "with_curve": (
-        _CURVE[0],
-        *(
-            Refusal(option, _AT_ITS_SCORE)
-            for option in ("ties", "tie_break_descending", "tie_break")
-        ),
+        _GAIN,
+        *(Refusal(option, _AT_ITS_SCORE) for option in ("ties", *_TIE_BREAKS)),
     ),
 }
 """The options that a function refuses for every metric."""

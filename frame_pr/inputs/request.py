@@ -23,7 +23,16 @@ from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.dispatch import backend_class, find_kind, read_stream
 from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import kind_of_value, shown, warn
-from frame_pr.inputs.options import TIES, TOGETHER, Column, Columns, Options, TieRule, Ties
+from frame_pr.inputs.options import (
+    TIES,
+    TOGETHER,
+    Column,
+    Columns,
+    Options,
+    RowOptions,
+    TieRule,
+    Ties,
+)
 
 TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
@@ -214,7 +223,7 @@ def request_of(
     score: Columns,
     by: Columns | None,
     positive: object,
-    options: Options,
+    options: RowOptions,
     *,
     predicted: bool = False,
     threshold: Column | None = None,
@@ -259,7 +268,7 @@ def request_of(
     return request
 
 
-def check_options(options: Options) -> None:
+def check_options(options: RowOptions) -> None:
     """Validate the values of options, and whether they go together."""
     for name, value in options.items():
         if name in _CHOICES:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import public
+from frame_pr.frames.arguments import public_result
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
@@ -29,7 +29,7 @@ _MOST_NAMES = 40
 """The most classes with texts in the cells."""
 
 
-@public()
+@public_result(options=StyleArguments)
 def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes | Any:
     r"""Draw a confusion matrix as a heat map, from the result of `confusion_matrix` or of `confusion`.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
-from frame_pr.frames.arguments import public
+from frame_pr.frames.arguments import public_result
 from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
@@ -37,7 +37,7 @@ _NUMBERED = 4
 """The most curves of a panel with numbers in the panel."""
 
 
-class PlotArguments(StyleArguments, Options, total=False):
+class PlotArguments(StyleArguments, LabelOptions, total=False):
     """More arguments of `plot`. At run time, every property of matplotlib's Line2D is one, too."""
 
     baseline: bool
@@ -49,7 +49,7 @@ class PlotArguments(StyleArguments, Options, total=False):
     markersize: float
 
 
-@public(REFUSED["plot"], others=True)
+@public_result(REFUSED["plot"], options=PlotArguments, others=True)
 def plot(
     frame: Frame,
     /,
@@ -162,7 +162,7 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, 3 positives)'
     """
-    row_options = options_in(options)
+    row_options = cast(LabelOptions, options_in(options))
     arguments = {
         "x": x,
         "y": y,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_text, public
+from frame_pr.frames.arguments import check_choice, check_text, public_result
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
@@ -38,7 +38,7 @@ _SIDES = ("better", "worse")
 _CLEAR = ("interval without 0", "interval contains 0")
 
 
-@public()
+@public_result(options=StyleArguments)
 def plot_intervals(
     frame: Frame,
     /,
@@ -349,7 +349,7 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> dict[Any, Any]:
     return {value: value for value in values}
 
 
-@public()
+@public_result(options=StyleArguments)
 def plot_comparison(
     frame: Frame,
     /,

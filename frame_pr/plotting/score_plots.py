@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_float, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_float, check_whole, public_result
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
@@ -25,11 +25,11 @@ _OUTLYING, _FAR = 0.005, 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
-class ScoresArguments(StyleArguments, Options, total=False):
+class ScoresArguments(StyleArguments, LabelOptions, total=False):
     """More arguments of `plot_scores`."""
 
 
-@public(REFUSED["plot_scores"])
+@public_result(REFUSED["plot_scores"], options=ScoresArguments)
 def plot_scores(
     frame: Frame,
     /,
@@ -106,7 +106,7 @@ def plot_scores(
     negatives (2, 0% predicted positive)
     threshold 0.75
     """
-    row_options = options_in(options)
+    row_options = cast(LabelOptions, options_in(options))
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
@@ -240,7 +240,7 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
     return edges, float(counts[(scores < low) | (scores > high)].sum())
 
 
-@public()
+@public_result(options=StyleArguments)
 def plot_gains(
     frame: Frame,
     /,

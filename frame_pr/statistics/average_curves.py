@@ -13,7 +13,7 @@ from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import keys_of_means
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds_of_means
@@ -31,7 +31,7 @@ MOST_LEVELS = 10_001
 """Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
 
 
-class AverageCurveOptions(Options, total=False):
+class AverageCurveOptions(LabelOptions, total=False):
     """More arguments of `average_curve`."""
 
     cluster: Column | None
@@ -39,8 +39,8 @@ class AverageCurveOptions(Options, total=False):
     seed: int | None
 
 
+@public(REFUSED["average_curve"], options=AverageCurveOptions)
 @lazily
-@public(REFUSED["average_curve"])
 def average_curve(
     frame: Frame,
     truth: Column,

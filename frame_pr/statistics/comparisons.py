@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, public
+from frame_pr.frames.arguments import check_choice, check_flag, public_of_frames
 from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
 from frame_pr.frames.dispatch import find_kind, kind_of
 from frame_pr.frames.kinds import Frame, on_frame
@@ -70,7 +70,7 @@ class CompareOptions(EvaluationOptions, total=False):
     details: bool
 
 
-@public()
+@public_of_frames(options=CompareOptions)
 def compare(
     frame: Frame,
     metrics: str | Sequence[str] | Mapping[str, str],

@@ -45,8 +45,8 @@ class IntervalOptions(EvaluationOptions, total=False):
     details: bool
 
 
+@public(options=IntervalOptions)
 @lazily
-@public()
 def intervals(
     frame: Frame,
     metrics: str | Sequence[str] | Mapping[str, str],

@@ -7,13 +7,13 @@ from typing import Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public, public_result
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing, stacked
 from frame_pr.frames.dispatch import find_kind, kind_of
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import evaluate
-from frame_pr.inputs.options import REFUSED, Column, Columns, EvaluationOptions
+from frame_pr.inputs.options import REFUSED, Column, Columns, ReportOptions
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
@@ -24,8 +24,8 @@ from frame_pr.statistics.samples import row_metric
 Direction: TypeAlias = Literal["largest", "smallest"]
 
 
+@public(REFUSED["report"], options=ReportOptions)
 @lazily
-@public(REFUSED["report"])
 def report(
     frame: Frame,
     truth: Column,
@@ -37,7 +37,7 @@ def report(
     wide: bool = False,
     mean_over: bool | str | Sequence[str] | None = None,
     by: Columns | None = None,
-    **options: Unpack[EvaluationOptions],
+    **options: Unpack[ReportOptions],
 ) -> Frame:
     """Summarise a ranking in the usual metrics, one row per group and metric.
 
@@ -181,7 +181,7 @@ _BOUNDED = ("value", "difference", "precision")
 """The columns that have bounds, of intervals, comparisons and averaged curves."""
 
 
-@public()
+@public_result()
 def format_table(
     frame: Frame,
     *,

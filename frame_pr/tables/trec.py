@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
-from frame_pr.frames.arguments import path_of, public, several
+from frame_pr.frames.arguments import path_of, public_function, several
 from frame_pr.frames.messages import examples, pluralize
 
 Path: TypeAlias = str | bytes | PathLike[Any]
@@ -64,7 +64,7 @@ _DECOMPRESSORS = {
 """The modules that decompress a file, by its first bytes. Python has zstd since 3.14."""
 
 
-@public()
+@public_function
 def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFrame:
     r"""Read ranked runs from TREC files: on each line `query Q0 document rank score tag`.
 
@@ -123,7 +123,7 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     return lines.select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
 
 
-@public()
+@public_function
 def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     r"""Read relevance judgments (qrels) from files of TREC, MS MARCO or BEIR.
 

@@ -55,7 +55,3 @@ def test_names_that_are_no_functions(name, call):
         getattr(TEN.pr, name)
     assert call in str(method.value)
     assert "\n" not in str(method.value)
-    if not hasattr(fp, name):
-        with pytest.raises(AttributeError) as function:
-            getattr(fp, name)
-        assert call in str(function.value)
