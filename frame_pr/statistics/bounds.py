@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.frames.messages import warn
 
-with suppress(
-    ModuleNotFoundError
-):  # Without numpy there is no scipy either, and `scipy_special` says what to install.
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
@@ -77,6 +74,8 @@ def t_quantile(alpha: float | Array, df: Array) -> Array:
 
 def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple[Array, Array]:
     """Return ends close to where a condition, which holds from `low` on, becomes false before `high`."""
+    import numpy as np
+
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         below = is_below(middle)
@@ -96,6 +95,8 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most
     mu^n.
     """
+    import numpy as np
+
     value, error, df = estimates.value, estimates.error, estimates.df
     all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
     # Use the exponential of a negative number: that of a positive one may overflow.
@@ -113,6 +114,8 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return Wilson's score interval for a proportion of n = df + 1 units."""
+    import numpy as np
+
     value, n = estimates.value, estimates.df + 1
     z = -scipy_special().ndtri(alpha / 2)
     part = z * z / n
@@ -138,6 +141,8 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     further rows of each class had the variance of the exponential model (Hanley and McNeil 1982) at
     theta.
     """
+    import numpy as np
+
     low, high = _share_bounds(estimates, alpha)
     value, positives, negatives = (
         estimates.value,
@@ -159,6 +164,8 @@ def _score_bound(
     value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array
 ) -> Array:
     """Solve for the lower score bound by bisection."""
+    import numpy as np
+
     error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
 
     def is_too_far(theta: Array) -> Any:
@@ -187,6 +194,8 @@ def bounds_of(
 
     `metric`: the place in `kinds` of each value.
     """
+    import numpy as np
+
     low = high = np.full(len(estimates.value), np.nan)
     with np.errstate(all="ignore"):
         for kind in set(kinds):

@@ -18,9 +18,6 @@ from frame_pr.statistics import bounds
 from frame_pr.statistics.bounds import Array, BoundsName, Estimates, array_of, columns_of
 from frame_pr.statistics.samples import SampledRows
 
-with suppress(ModuleNotFoundError):
-    import numpy as np
-
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
 _COUNTS = ("units_baseline", "units_system", "undefined", "wins", "equal", "losses")
@@ -149,6 +146,8 @@ def with_t_test(table: pl.DataFrame, alpha: float) -> pl.DataFrame:
     Without an error, a difference of 0 has p = 1, and any other difference has neither bounds nor a
     p-value.
     """
+    import numpy as np
+
     difference, error, df = (
         array_of(table, name) for name in ("difference", "standard_error", "df")
     )
@@ -164,6 +163,8 @@ def with_t_test(table: pl.DataFrame, alpha: float) -> pl.DataFrame:
 
 def adjusted(p_values: Array, correction: str) -> Array:
     """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
+    import numpy as np
+
     tested, result = ~np.isnan(p_values), p_values.copy()
     p = p_values[tested]
     if correction == "bh" and len(p):
@@ -255,6 +256,8 @@ def with_sign_flips(
     the data. If n exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips
     among those drawn. The flip of a unit depends only on the seed and on its number.
     """
+    import numpy as np
+
     sizes, unit = (table["units_system"] + table["undefined"]).to_numpy(), both["unit"].to_numpy()
     differences = np.zeros((len(sizes), unit.max(initial=-1) + 1))
     differences[np.repeat(np.arange(len(sizes)), sizes), unit] = both["d"].fill_null(0.0)
@@ -285,6 +288,8 @@ def with_sign_flips(
 
 def _count_flips(differences: Array, flips: int, bits_of: Callable[[int, int], Any]) -> Array:
     """Count the flips whose |sum| is at least that of the data. `bits_of`: the signs in a range of flips."""
+    import numpy as np
+
     # Rounding must not hide a sum that is equal to that of the data.
     least = abs(differences.sum(axis=1)) - 1e-12 * abs(differences).sum(axis=1)
     counts, step = (
@@ -400,6 +405,8 @@ def compare_values(
     variances that their covariance leaves: a reach that grows with the confidence gives one
     p-value.
     """
+    import numpy as np
+
     both, kinds = _both(estimates, pairs), rows.bounds
     if rows.clustered:
         both = _with_products(both, influences, pairs)
@@ -435,6 +442,8 @@ def compare_values(
 
 def _p_value_of_interval(interval: Callable[[Array], tuple[Array, Array]], tests: int) -> Array:
     """Return the largest alpha at which the interval contains 0, by bisection of the normal quantile of alpha."""
+    import numpy as np
+
     ndtr = bounds.scipy_special().ndtr
 
     def excludes_0(z: Array) -> Any:
@@ -449,6 +458,8 @@ def _p_value_of_interval(interval: Callable[[Array], tuple[Array, Array]], tests
 
 def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) -> Array:
     """Return the standard error; for a value of exactly 0 or 1, the one that its finite 95 % bound implies."""
+    import numpy as np
+
     low, high = bounds.bounds_of(kinds, metric, side, 0.05)
     at_end = (side.value <= bounds.ROUNDING) | (side.value >= 1 - bounds.ROUNDING)
     return np.where(at_end, (high - low) / bounds.t_quantile(0.05, side.df), side.error)
