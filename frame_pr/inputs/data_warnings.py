@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,8 +14,14 @@ from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
+if TYPE_CHECKING:
+    from polars._typing import RankMethod
+
 _DELIBERATE = 1e6  # A threshold this many times as large as all scores selects no row on purpose.
 _SHOWN = 5  # Thresholds in a message.
+_FIRST = 1000  # Rows that are looked at first.
+_CLASSES = ((0, 1), (-1, 1))  # Predicted classes, of most classifiers and of outlier detectors.
+_SIGNIFICANT = 2  # Standard errors by which positives must have smaller ranks than other rows.
 _SHORT_GROUP = 4  # Rows of a group that may be in any order by coincidence.
 _SAMPLED_GROUPS = 64  # Groups, at most, that show whether a column holds ranks or classes.
 COUNT = "count"
@@ -34,22 +40,51 @@ def warn_of_values(
     use = request.use
     if use is None or not data.height:
         return
-    are_whole = use.ranks and all(data.schema[column].is_integer() for column in scores)
-    for column, name in scores.items():
-        if are_whole and data[column].min() in (0, 1):
-            sample = _rows_of_few_groups(data.filter(pl.col(column).is_not_null()), list(keys))
-            sample = sample.select(*keys, is_positive.alias("hit"), score=pl.col(column))
-            if data[column].min() == 1 and not request.ascending:
-                _warn_of_ranks(sample, name, list(keys))
-            elif (
-                data[column].min() != data[column].max() == 1
-                and not {"ties", "tie_break"} & request.options.keys()
-            ):
-                _warn_of_classes(sample, name)
-        if use.thresholds:
+    if use.ranks:
+        _warn_of_whole_scores(data, request, is_positive, scores, list(keys))
+    if use.thresholds:
+        for column, name in scores.items():
             _warn_of_scale(data[column], name, use.thresholds)
     if use.averages and request.unjudged == "negative" and keys:
         _warn_of_unjudged_groups(data, truth, keys)
+
+
+def _are_whole(scores: pl.Series) -> bool:
+    """Return whether all scores are whole numbers, of any dtype, or averages of two of them, as tied ranks are."""
+    if scores.dtype.is_integer():
+        return True
+    # The first scores of most frames tell, and take no time.
+    for part in (scores.head(_FIRST), scores):
+        doubled = part.cast(pl.Float64).drop_nans() * 2
+        if (doubled % 1 != 0).any():
+            return False
+    return True
+
+
+def _warn_of_whole_scores(
+    data: pl.DataFrame,
+    request: Request,
+    is_positive: pl.Expr,
+    scores: Mapping[str, str],
+    keys: Sequence[str],
+) -> None:
+    """Warn of scores that look like predicted classes or like ranks, by their values."""
+    are_classes, are_ranks = [], []
+    for column in scores:
+        ends: Any = (data[column].min(), data[column].max())
+        if ends in _CLASSES and not {"ties", "tie_break"} & request.options.keys():
+            are_classes.append(column)
+        elif ends[0] == 1 < ends[1] and not request.ascending:
+            are_ranks.append(column)
+    # If one system has other scores, a rule is compared with a model.
+    if not (are_classes or are_ranks) or not all(_are_whole(data[column]) for column in scores):
+        return
+    for column in (*are_classes, *are_ranks):
+        score = pl.col(column).cast(pl.Float64).fill_nan(None)
+        rows = data.select(*keys, is_positive.alias("hit"), score=score)
+        rows = rows.filter(pl.col("score").is_not_null())
+        warn_of = _warn_of_classes if column in are_classes else _warn_of_ranks
+        warn_of(rows, keys, scores[column])
 
 
 def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -61,27 +96,37 @@ def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
     return data.join(few_keys, on=keys, how="semi", nulls_equal=True) if keys else data
 
 
-def _warn_of_classes(sample: pl.DataFrame, name: str) -> None:
+def _warn_of_classes(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+    low: Any = rows["score"].min()
+    if not rows["score"].is_in([low, 1]).all():
+        return
     # If no rows of a group are tied, these scores rank them.
-    if sample.drop("hit").head(1000).is_duplicated().any():
+    sample = _rows_of_few_groups(rows, keys).drop("hit").head(_FIRST)
+    if sample.is_duplicated().any():
         warn(
-            f"score: column {shown(name)} holds only the whole numbers 0 and 1, which look like predicted classes and "
-            "hardly rank the rows; give probabilities or scores, use confusion(truth, prediction=...), or give ties= "
-            "to say that equal scores are meant"
+            f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which look like predicted "
+            "classes and hardly rank the rows; give probabilities or scores, use confusion(truth, prediction=...), or "
+            "give ties= to say that equal scores are meant"
         )
 
 
-def _warn_of_ranks(sample: pl.DataFrame, name: str, keys: Sequence[str]) -> None:
-    value, hit = pl.col("score"), pl.col("hit").fill_null(False)
-    is_ranked = (value.min() == 1) & (value.max() == pl.len()) & (value.n_unique() == pl.len())
-    of_groups = sample.group_by(keys or pl.lit(0)).agg(rows=pl.len(), is_ranked=is_ranked)
-    # Positives have small values: there are more of them at 1 than elsewhere, and their mean is
-    # below that of all rows.
-    are_small = (hit.filter(value == 1).mean() > hit.mean()) & (
-        value.filter(hit).mean() < value.mean()
+def _warn_of_ranks(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+    rank = pl.col("score")
+    hit = pl.col("hit").fill_null(False)
+    methods: Sequence[RankMethod] = ("average", "min", "max")
+    is_ranked = pl.any_horizontal((rank == rank.rank(method)).all() for method in methods)
+    rows = _rows_of_few_groups(rows, keys)
+    groups = rows.group_by(keys or pl.lit(0)).agg(
+        n=pl.len(), hits=hit.sum(), sum_of_ranks=rank.rank().filter(hit).sum(), is_ranked=is_ranked
     )
-    are_long = (of_groups["rows"] > _SHORT_GROUP).any()
-    if are_long and of_groups["is_ranked"].all() and sample.select(are_small).item():
+    n = pl.col("n").cast(pl.Float64)
+    hits = pl.col("hits")
+    # The sum of the ranks of the positives if labels do not depend on ranks (Wilcoxon 1945).
+    expected = hits * (n + 1) / 2
+    variance = hits * (n - hits) * (n + 1) / 12
+    below = (expected - pl.col("sum_of_ranks")).sum()
+    are_small = groups.select(below > _SIGNIFICANT * variance.sum().sqrt()).item()
+    if are_small and groups["is_ranked"].all() and (groups["n"] > _SHORT_GROUP).any():
         warn(
             f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have small ones; "
             "ascending=True ranks lower scores first"

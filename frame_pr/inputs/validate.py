@@ -186,9 +186,7 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
         elif role in weights.WEIGHT_COLUMNS:
             expressions.append(pl.col(role).cast(pl.Float64).fill_nan(None))
     _check_values(selection, request, positive)
-    # Only whole numbers may be classes or ranks.
-    use = None if request.predicted else request.use
-    if use is not None and (use.thresholds or use.averages or schema["0"].is_integer()):
+    if not request.predicted:
         warn_of_values(
             selection.data, request, expressions[0], truth, selection.scores, selection.keys
         )

@@ -52,6 +52,40 @@ def test_predicted_classes_as_a_score(call):
 
 
 @pytest.mark.parametrize(
+    ("dtype", "ends"),
+    [
+        (pl.Float64, "0 and 1"),  # Spark, and pandas with a missing value
+        (pl.Float32, "0 and 1"),
+        (pl.Decimal(3, 2), "0 and 1"),
+        (pl.UInt8, "0 and 1"),
+        (pl.Int64, "-1 and 1"),  # outlier detectors
+        (pl.Float64, "-1 and 1"),
+    ],
+)
+def test_predicted_classes_of_any_dtype(dtype, ends):
+    classes = pl.col("predicted") * 2 - 1 if ends == "-1 and 1" else pl.col("predicted")
+    frame = ROWS.with_columns(classes.cast(dtype))
+    text = f"score: column 'predicted' holds only the whole numbers {ends}, which look like"
+    with pytest.warns(fp.DataWarning, match=text):
+        fp.average_precision(frame, "y", "predicted", by="q")
+    with pytest.warns(fp.DataWarning, match=text):
+        fp.average_precision(frame.to_pandas(), "y", "predicted", by="q")
+    lazy = fp.average_precision(frame.lazy(), "y", "predicted", by="q")
+    with pytest.warns(fp.DataWarning, match=text):
+        lazy.collect()
+
+
+def test_predicted_classes_with_missing_values():
+    for missing in (None, float("nan")):
+        frame = ROWS.with_columns(p=pl.Series([1.0, 0.0, missing, 1.0] * 3))
+        warns(
+            frame,
+            lambda frame: fp.roc_auc(frame, "y", "p", unscored="drop"),
+            "score: column 'p' holds only the whole numbers 0 and 1",
+        )
+
+
+@pytest.mark.parametrize(
     ("frame", "call"),
     [
         (ROWS, lambda frame: fp.evaluate(frame, ["f1@threshold=1", "positives"], "y", "predicted")),
@@ -71,6 +105,16 @@ def test_predicted_classes_as_a_score(call):
         (
             ROWS.with_columns(pl.col("predicted") * 2),
             lambda frame: fp.average_precision(frame, "y", "predicted"),
+        ),
+        # Probabilities between, and exactly, 0 and 1.
+        (
+            ROWS.with_columns(p=pl.Series([0.0, 1.0, 0.5] * 4)),
+            lambda frame: fp.average_precision(frame, "y", "p", by="q"),
+        ),
+        # Three classes, of which the largest is 1.
+        (
+            ROWS.with_columns(p=pl.Series([-1.0, 1.0, 0.0] * 4)),
+            lambda frame: fp.average_precision(frame, "y", "p", by="q"),
         ),
         # The first and the second of two: they are ranked.
         (
@@ -175,23 +219,34 @@ def test_parts_of_a_frame_are_silent():
     )
 
 
+# The sum of the ranks of the positives: 3 + 3 + 1 = 7. Without a relation it is 6 + 6 + 2 = 14, with
+# a variance of 3 + 3 + 2/3 (p (n - p) (n + 1) / 12 of each query): 7 is 2.7 standard errors below.
 RANKS = pl.DataFrame(
     {
-        "q": list("aaaaabbbccc"),
-        "y": [1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0],
-        "rank": [1, 2, 3, 4, 5, 1, 2, 3, 1, 2, 3],
+        "q": list("aaaaabbbbbccc"),
+        "y": [1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0],
+        "rank": [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3],
     }
 )
 
 
-@pytest.mark.parametrize("rank", [pl.col("rank"), pl.col("rank").cast(pl.UInt8)])
+@pytest.mark.parametrize(
+    "rank",
+    [
+        pl.col("rank"),
+        pl.col("rank").cast(pl.UInt8),
+        pl.col("rank").cast(pl.Float32),
+        (-pl.col("rank")).rank(descending=True).over("q"),  # of polars: Float64
+        # Ranks of ties: 1, 2.5, 2.5, 4, 5.
+        pl.col("rank").cast(pl.Float64).replace([2, 3], 2.5),
+        # 1, 2, 2, 4, 5
+        pl.col("rank").replace({3: 2}),
+    ],
+)
 def test_ranks_as_a_score(rank):
-    frame = RANKS.with_columns(rank)
+    frame = RANKS.with_columns(rank.alias("rank"))
     text = "score: column 'rank' holds the ranks 1 to n of each group, .* ascending=True ranks lower scores first"
     warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
-    warns(
-        frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text
-    )
     warns(
         frame.sample(fraction=1, shuffle=True, seed=1),
         lambda frame: fp.curve(frame, "y", "rank", by="q"),
@@ -211,8 +266,12 @@ def test_ranks_as_a_score(rank):
         (RANKS.with_columns(rank=1), {"ascending": True}),
         (RANKS.with_columns(y=1 - pl.col("y")), {}),  # positives have large values
         (RANKS.with_columns(pl.col("rank") + 1), {}),
-        (RANKS.with_columns(rank=pl.Series([1, 2, 3, 4, 4, 1, 2, 2, 1, 1, 2])), {}),  # ratings
-        (RANKS[5:], {}),  # in groups of three, any order is likely
+        (RANKS.with_columns(pl.col("rank") + 0.5), {}),
+        (RANKS.with_columns(pl.col("rank").replace({2: 1, 3: 2, 4: 3, 5: 3})), {}),  # ratings
+        (RANKS[10:], {}),  # in a group of three, any order is likely
+        (RANKS[:5], {}),  # of five rows, too: 3 is 1.7 standard errors below 6
+        # Positives at 1, 2 and 5 have ranks that sum to 8, and 9 is expected.
+        (RANKS[:5].with_columns(y=pl.Series([1, 1, 0, 0, 1])), {}),
     ],
 )
 def test_whole_numbers_that_are_no_ranks(frame, options):
