@@ -318,7 +318,6 @@ def of_compared_rows(simulation: Simulation) -> Iterator[list[str]]:
                             "truth",
                             ["s0", "s1"],
                             by="sample",
-                            sampled="rows",
                             correction=None,
                         )
                         for run in frames(rng, samples, rows, shift, prevalence, systems=2)
@@ -498,7 +497,7 @@ def of_comparisons(simulation: Simulation) -> Iterator[list[str]]:
         differences = pl.DataFrame({**keys, "m": draw(rng, n)})
         old = differences.with_columns(m=pl.lit(0.0), system=pl.lit("old"))
         values = pl.concat([old, differences.with_columns(system=pl.lit("new"))])
-        given = {"by": ["sample", "query"], "mean_over": "query", "correction": None}
+        given = {"by": "sample", "mean_over": "query", "correction": None}
         return {"p": fp.compare(values, "m", baseline="old", **given, **options)["p_value"] <= 0.05}
 
     def of_scipy(

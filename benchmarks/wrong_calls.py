@@ -375,7 +375,7 @@ def _named(annotation: Any) -> str:
 GIVEN: dict[str, Any] = {
     "plot_confusion": lambda rows: fp.confusion(rows, "rel", "s", threshold=0.5),
     "plot_comparison": lambda rows: fp.compare(
-        rows, "average_precision", "rel", ["s", "d"], by="q"
+        rows, "average_precision", "rel", ["s", "d"], mean_over="q"
     ),
     "plot_gains": lambda rows: fp.gains_table(rows, "rel", "s", bins=2),
 }

@@ -159,15 +159,12 @@ def t_quantile(confidence, df):
     return stats.t.isf((1 - confidence) / 2, df)
 
 
-def share_interval(value, error, df, confidence, sources=None):
-    """`expit(logit m -+ t e / (m (1 - m)))`; at 1 from (alpha/2)^(1/n), and at 0 its mirror image.
-
-    `sources`: n, the units that say something of a value of 0 or 1; by default df + 1.
-    """
-    if value is None or error is None or df < 1:
+def share_interval(value, error, df, confidence):
+    """`expit(logit m -+ t e / (m (1 - m)))`; at 1 from (alpha/2)^(1 / (df + 1)), and at 0 its mirror image."""
+    if value is None or error is None or df <= 0:
         return None
-    n = df + 1 if sources is None else sources
-    least = ((1 - confidence) / 2) ** (1 / n) if n else 0.0
+    df = float(df)
+    least = ((1 - confidence) / 2) ** (1 / (df + 1))
     if value in (0, 1):
         return (least, 1.0) if value == 1 else (0.0, 1 - least)
     m = float(value)
@@ -221,18 +218,20 @@ def row_interval(name, rows, confidence):
     error = None if variance is None else sqrt(variance)
     interval = share_interval(value, error, df, confidence)
     if name == "roc_auc" and interval is not None and value not in (0, Fraction(1, 2), 1):
-        interval = with_score_bound(float(value), interval, error, df, confidence, rows)
+        positives = sum(truth for truth, _ in rows)
+        labels = positives, len(rows) - positives
+        interval = with_score_bound(float(value), interval, error, df, confidence, labels)
     return value, interval, error
 
 
-def with_score_bound(value, interval, error, df, confidence, rows):
+def with_score_bound(value, interval, error, df, confidence, labels):
     """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if that is further away.
 
     V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's
     exponential model, with 10.
     """
-    p = sum(truth for truth, _ in rows)
-    n = len(rows) - p
+    p, n = map(float, labels)
+    df = float(df)
 
     def distance(theta):
         of_positives, of_negatives = (
@@ -265,32 +264,84 @@ def fixed_groups_interval(name, groups, confidence):
     return value, share_interval(value, error, sum(df for _, _, df in parts), confidence), error
 
 
-def cluster_interval(name, groups, confidence):
-    """Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn."""
-    values = [value_of(name, rows) for rows, _ in groups]
-    defined = [
-        (group, value) for group, value in zip(groups, values, strict=True) if value is not None
+def effective(weights):
+    """Kish's effective number of clusters: as many clusters of equal weight are as good a sample."""
+    weights = list(weights)
+    squares = sum(w * w for w in weights)
+    return sum(weights) ** 2 / squares if squares else 0
+
+
+def labels_in_clusters(name, rows, clusters):
+    """For either label, which share of its rows each cluster has. A share has one kind: the rows of its whole."""
+    if name in VALUES:
+        sides = [[bool(t) == side for t, _ in rows] for side in (True, False)]
+    else:
+        sides = [[bool(whole) for _, whole in cells_of(name, rows)]]
+    return [
+        {
+            cluster: Fraction(
+                sum(x for x, c in zip(side, clusters, strict=True) if c == cluster), sum(side)
+            )
+            for cluster in clusters
+        }
+        for side in sides
     ]
-    sums = {cluster: Fraction(0) for _, clusters in groups for cluster in clusters}
-    n, value = len(sums), sum(value for _, value in defined) / len(defined) if defined else None
-    if value is None or n < 2 or any(len({*clusters}) < 2 for (_, clusters), _ in defined):
-        return value, None, None
-    for (rows, clusters), _ in defined:
+
+
+def cluster_sums(name, groups):
+    """The sum of the D of each cluster on the mean over groups, and the weights of the clusters for each label."""
+    sums, weights = {}, None
+    for rows, clusters in groups:
         for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
-            sums[cluster] += d / len(defined)
-    error = sqrt(Fraction(n, n - 1) * sum(d * d for d in sums.values()))
-    sides = [
-        [t for t, _ in rows] if name in VALUES else [w for _, w in cells_of(name, rows)]
-        for rows, _ in groups
-    ]
-    labelled = [
-        (bool(t), c)
-        for of, (_, cs) in zip(sides, groups, strict=True)
-        for t, c in zip(of, cs, strict=True)
-    ]
-    kinds = [{cluster for t, cluster in labelled if t == side} for side in (True, False)]
-    sources = min(map(len, kinds)) if name in VALUES else len(kinds[0])
-    return value, share_interval(value, error, n - 1, confidence, sources), error
+            sums[cluster] = sums.get(cluster, Fraction(0)) + d / len(groups)
+        labels = labels_in_clusters(name, rows, clusters)
+        weights = weights or [{} for _ in labels]
+        for total, label in zip(weights, labels, strict=True):
+            for cluster, share in label.items():
+                total[cluster] = total.get(cluster, 0) + share
+    return sums, weights
+
+
+def cluster_interval(name, groups, confidence, *, averaged=False):
+    """Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn."""
+    groups = [(rows, clusters) for rows, clusters in groups if rows]
+    if averaged and all(len({*clusters}) == 1 for _, clusters in groups):
+        return clustered_mean(name, groups, confidence)
+    defined = [group for group in groups if value_of(name, group[0]) is not None]
+    if not defined:
+        return None, None, None
+    value = sum(value_of(name, rows) for rows, _ in defined) / len(defined)
+    if any(len({*clusters}) < 2 for _, clusters in defined):
+        return value, None, None
+    sums, weights = cluster_sums(name, defined)
+    numbers = [effective(label.values()) for label in weights]
+    n = min(numbers)
+    if n <= 1:
+        return value, None, None
+    error = sqrt(n / (n - 1) * sum(d * d for d in sums.values()))
+    interval = share_interval(value, error, n - 1, confidence)
+    if name == "roc_auc" and not averaged and interval and value not in (0, Fraction(1, 2), 1):
+        interval = with_score_bound(float(value), interval, error, n - 1, confidence, numbers)
+    return value, interval, error
+
+
+def clustered_mean(name, groups, confidence):
+    """Of the mean over groups that lie in one cluster each, of which clusters were drawn."""
+    of_groups = [(value_of(name, rows), clusters[0]) for rows, clusters in groups]
+    of_groups = [(value, cluster) for value, cluster in of_groups if value is not None]
+    if not of_groups:
+        return None, None, None
+    mean = sum((value for value, _ in of_groups), Fraction(0)) / len(of_groups)
+    of_clusters = {
+        cluster: [value - mean for value, c in of_groups if c == cluster]
+        for cluster in {cluster for _, cluster in of_groups}
+    }
+    n = effective(Fraction(len(values)) for values in of_clusters.values())
+    if n <= 1:
+        return mean, None, None
+    squares = sum(sum(values) ** 2 for values in of_clusters.values())
+    error = sqrt(n / (n - 1) * squares) / len(of_groups)
+    return mean, share_interval(mean, error, n - 1, confidence), error
 
 
 def wilson_interval(part, whole, confidence):
@@ -594,7 +645,7 @@ def interval_differences(seed):
             compare(
                 ("clusters of groups", system, name),
                 row,
-                cluster_interval(name, all_groups, confidence),
+                cluster_interval(name, all_groups, confidence, averaged=True),
             )
         for q in present:
             rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
@@ -649,7 +700,7 @@ def of_groups(
         ("value_baseline", "value_system", "difference", "low", "high", "p_value", "effect_size"),
         None,
     ) | {
-        "units_system": n,
+        "n_system": n,
         "undefined": len(pairs) - n,
         "wins": sum(d > 0 for d in differences),
         "equal": sum(d == 0 for d in differences),
@@ -666,13 +717,11 @@ def of_groups(
     if n == 1:
         return row
     variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
-    if not variance:
-        return row | dict(
-            zip(("low", "high", "p_value"), (None,) * 3 if mean else (0, 0, 1), strict=True)
-        )
-    row |= t_test(mean, variance / n, n - 1, confidence) | {
-        "effect_size": float(mean) / float(variance) ** 0.5
-    }
+    if variance:
+        row |= t_test(mean, variance / n, n - 1, confidence)
+        row["effect_size"] = float(mean) / float(variance) ** 0.5
+    elif not mean:
+        row |= {"low": 0, "high": 0, "p_value": 1}
     if test == "permutation":
         ways = list(itertools.product((1, -1), repeat=n))
         as_large = sum(
@@ -735,8 +784,10 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
     table = fp.compare(
         frame.lazy() if rng.random() < 0.5 else frame,
         "m",
-        by=["case", "group"],
+        by="case",
+        between="system",
         mean_over="group",
+        paired=True,
         test=test,
         baseline=baseline,
         confidence=confidence,
@@ -747,7 +798,10 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
     expected = {}
     for case in sorted({case for case, _, _ in values}):
         groups = sorted({group for number, group, _ in values if number == case})
+        present = {system for number, _, system in values if number == case}
         for a, b in pairs:
+            if not {a, b} <= present:
+                continue
             paired = [
                 (values.get((case, group, a)), values.get((case, group, b))) for group in groups
             ]
@@ -816,13 +870,21 @@ def of_rows(
     positives, n = sum(truth), len(truth)
     fewer = min(positives, n - positives)
     if clusters is not None:
+        if len({*clusters}) < 2:
+            return {"value_baseline": a, "value_system": b, "difference": b - a} | dict.fromkeys(
+                ("low", "high", "p_value")
+            )
         sums = [
             sum((x for x, c in zip(d, clusters, strict=True) if c == one), Fraction())
             for one in {*clusters}
         ]
-        units, variance = len(sums), sum(x * x for x in sums)
-        factor = Fraction(units, units - 1) if units > 1 else None
-        variance = None if factor is None else variance * factor
+        units = min(
+            effective(label.values())
+            for rows in sides
+            for label in labels_in_clusters(name, rows, clusters)
+        )
+        squares = sum(x * x for x in sums)
+        variance = squares * units / (units - 1) if units > 1 else None
     elif name == "roc_auc":
         units = fewer
         variance = None
@@ -846,7 +908,7 @@ def of_rows(
         return row | dict(
             zip(("low", "high", "p_value"), (None,) * 3 if a != b else (0, 0, 1), strict=True)
         )
-    return row | t_test(b - a, variance, units - 1, confidence)
+    return row | t_test(b - a, variance, float(units - 1), confidence)
 
 
 def random_rows(rng: random.Random, cases: int) -> Iterator[tuple[int, bool, int, int, int]]:
@@ -880,7 +942,6 @@ def compared_rows(seed: int) -> tuple[int, list[Any]]:
         "t",
         ["old", "new"],
         by="case",
-        sampled="rows",
         cluster="user" if clusters else None,
         confidence=confidence,
         details=True,

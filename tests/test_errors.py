@@ -36,7 +36,7 @@ NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.c
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
 NAMES |= {"shares": pl.DataFrame({"q": list("aab"), "n": [0.1] * 3})}
 NAMES |= {"renamed": {"x": "average_precision", "undefined": "recall@1"}}
-NAMES |= {"compared": fp.compare(run, "rows", "rel", ["s", "w"], by="q")}
+NAMES |= {"compared": fp.compare(run, "rows", "rel", ["s", "w"], mean_over="q")}
 NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
 
 KEYWORDS = """
@@ -246,7 +246,7 @@ run.with_columns(c=pl.lit(float("nan"))).pr.intervals("roc_auc", "rel", "s", clu
     | 'c' has 5 missing of 5
 run.pr.intervals("rows", "rel", "s", confidence=95)  | write 0.95
 run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])
-    | or name the groups to compare, between=...
+    | or name the column that tells the systems apart, between=...
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
 run.pr.evaluate("recall@precision=90", "rel", "s")  | write 0.9 for 90 percent
 run.pr.average_precision("rel", "s", weight=pl.lit(-1.0))

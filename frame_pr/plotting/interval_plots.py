@@ -530,7 +530,7 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
         pairs.table.select(*pairs.key_columns, value=side, system=pl.lit(side))
         for side in ("old", "new")
     )
-    compared = compare(pl.concat([old, new]), "value", by=pairs.key_columns, baseline="old")
+    compared = compare(pl.concat([old, new]), "value", mean_over=pairs.key_columns, baseline="old")
     row = compared.select("difference", "low", "high").row(0)
     difference, low, high = (None if number is None else draw.number_text(number) for number in row)
     label = f"mean difference {difference}"

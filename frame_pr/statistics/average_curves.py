@@ -18,7 +18,7 @@ from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds_of_means
 from frame_pr.statistics.intervals import intervals, validate_confidence
-from frame_pr.statistics.samples import (
+from frame_pr.statistics.units import (
     Evaluation,
     give_sorted,
     keys_left,
@@ -272,7 +272,7 @@ def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame
     options: Any = what.options | {"positive": what.positive}
     keys = keys_of_means(what.by, what.mean_over)
     names = list(what.metrics)
-    call = Evaluation(names, what.truth, what.score, keys, None, what.mean_over, options)
+    call = Evaluation(names, what.truth, what.score, keys, what.mean_over, None, None, options)
     recalls = unit_values_of(what.frame, call)
     table = recalls.table.drop_nulls("value").with_columns(level=pl.col("m").cast(pl.Int64))
     return table, recalls.keys, recalls.output

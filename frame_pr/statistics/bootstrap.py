@@ -14,7 +14,8 @@ from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import is_rate
 from frame_pr.ranking.blocks import PackedRows, pack_rows
 from frame_pr.statistics.bounds import Array, array_of
-from frame_pr.statistics.samples import SampledRows, counted_rows, means_over
+from frame_pr.statistics.sampled_rows import SampledRows, counted_rows
+from frame_pr.statistics.units import means_over
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,7 @@ from frame_pr.statistics.bounds import (
     scipy_special,
     t_quantile,
 )
-from frame_pr.statistics.samples import SampledRows
+from frame_pr.statistics.sampled_rows import SampledRows
 
 _RANKING = ("average_precision", "interpolated_average_precision", "roc_auc")
 """Metrics of all positives and negatives, that are 1 for a perfect ranking."""
@@ -136,7 +136,9 @@ def _bounds(
     value = distribution.point
     df = distribution.df
     positives, negatives = (array_of(table, label) for label in ("positives", "negatives"))
-    estimates = Estimates(value, distribution.error, df, df + 1, positives + negatives, positives)
+    estimates = Estimates(
+        value, distribution.error, df, positives + negatives, positives, negatives
+    )
     with np.errstate(all="ignore"):
         if name == "roc_auc" and not averaged:
             closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)

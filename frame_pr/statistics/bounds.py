@@ -1,4 +1,4 @@
-"""Confidence bounds and p-values of whole columns: arrays of values, standard errors and degrees of freedom."""
+"""Confidence bounds of whole columns: arrays of values, standard errors and degrees of freedom."""
 
 from __future__ import annotations
 
@@ -41,12 +41,11 @@ class Estimates(NamedTuple):
     value: Array
     error: Array
     df: Array
-    """Degrees of freedom."""
-    sources: Array
-    """How many rows of the rarer label, clusters with such rows, or groups a value of exactly 0 or 1 rests on."""
+    """Degrees of freedom. A value of exactly 0 or 1 rests on df + 1 rows of the rarer label, clusters or groups."""
     units: Array
     """Number of rows, clusters or groups in the sample."""
     positives: Array
+    negatives: Array
 
     @staticmethod
     def of(table: pl.DataFrame, prefix: str = "") -> Estimates:
@@ -79,7 +78,8 @@ def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         below = is_below(middle)
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
     return low, high
 
 
@@ -98,16 +98,18 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     import numpy as np
 
     value, error, df = estimates.value, estimates.error, estimates.df
-    all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
+    rest = 1 - value
     # Use the exponential of a negative number: that of a positive one may overflow.
-    shrink = np.exp(-t_quantile(alpha, df) * error / (value * (1 - value)))
-    least = (alpha / 2) ** (1 / estimates.sources) + 0 * error
-    low, high = (
-        value * shrink / (value * shrink + 1 - value),
-        value / (value + (1 - value) * shrink),
-    )
-    low = np.where(all_1, least, np.where(all_0, 0 * error, low))
-    high = np.where(all_1, 1 + 0 * error, np.where(all_0, 1 - least, high))
+    shrink = np.exp(-t_quantile(alpha, df) * error / (value * rest))
+    low = value * shrink / (value * shrink + rest)
+    high = value / (value + rest * shrink)
+
+    all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
+    # Without an error there are no bounds: 0 * error is NaN.
+    zero = 0 * error
+    least = (alpha / 2) ** (1 / (df + 1)) + zero
+    low = np.select([all_1, all_0], [least, zero], low)
+    high = np.select([all_1, all_0], [1 + zero, 1 - least], high)
     has_bounds = df > 0
     return np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
 
@@ -116,20 +118,24 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return Wilson's score interval for a proportion of n = df + 1 units."""
     import numpy as np
 
-    value, n = estimates.value, estimates.df + 1
+    value = estimates.value
+    n = estimates.df + 1
     z = -scipy_special().ndtri(alpha / 2)
     part = z * z / n
-    middle, reach = value + part / 2, z * np.sqrt(value * (1 - value) / n + part / (4 * n))
-    low, high = (middle - reach) / (1 + part), (middle + reach) / (1 + part)
+    variance = value * (1 - value) / n
+    reach = z * np.sqrt(variance + part / (4 * n))
+    middle = value + part / 2
+    low = (middle - reach) / (1 + part)
+    high = (middle + reach) / (1 + part)
     # Set the ends exactly, because the square root is rounded. Without units, 0 * middle is NaN.
-    return np.where(value == 0, 0 * middle, low), np.where(value == 1, 1 + 0 * middle, high)
+    zero = 0 * middle
+    return np.where(value == 0, zero, low), np.where(value == 1, 1 + zero, high)
 
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds of F1 = 2 J / (1 + J), for the proportion J of the rows that are positive or predicted so."""
-    low, high = _proportion_bounds(
-        estimates._replace(value=estimates.value / (2 - estimates.value)), alpha
-    )
+    proportion = estimates.value / (2 - estimates.value)
+    low, high = _proportion_bounds(estimates._replace(value=proportion), alpha)
     return 2 * low / (1 + low), 2 * high / (1 + high)
 
 
@@ -144,20 +150,16 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     import numpy as np
 
     low, high = _share_bounds(estimates, alpha)
-    value, positives, negatives = (
-        estimates.value,
-        estimates.positives,
-        estimates.units - estimates.positives,
-    )
+    value, positives, negatives = estimates.value, estimates.positives, estimates.negatives
     quantile = t_quantile(alpha, estimates.df)
-    inside = (value > ROUNDING) & (value < 1 - ROUNDING)
     score_low = _score_bound(value, quantile, estimates, positives, negatives)
     # The value of the swapped classes is 1 - value.
     score_high = 1 - _score_bound(1 - value, quantile, estimates, negatives, positives)
-    return (
-        np.where(inside & (value > 0.5), np.minimum(low, score_low), low),
-        np.where(inside & (value < 0.5), np.maximum(high, score_high), high),
-    )
+
+    is_inside = (value > ROUNDING) & (value < 1 - ROUNDING)
+    low = np.where(is_inside & (value > 0.5), np.minimum(low, score_low), low)
+    high = np.where(is_inside & (value < 0.5), np.maximum(high, score_high), high)
+    return low, high
 
 
 def _score_bound(
@@ -166,14 +168,14 @@ def _score_bound(
     """Solve for the lower score bound by bisection."""
     import numpy as np
 
-    error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
+    weight = estimates.df / (estimates.df + _FURTHER)
+    of_sample = weight * estimates.error**2
 
     def is_too_far(theta: Array) -> Any:
-        variance = theta * theta * (1 - theta) / (1 + theta) / positives
-        variance += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
-        return (value - theta) > quantile * np.sqrt(
-            weight * error * error + (1 - weight) * variance
-        )
+        of_positives = theta * theta * (1 - theta) / (1 + theta) / positives
+        of_negatives = theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
+        of_model = (1 - weight) * (of_positives + of_negatives)
+        return (value - theta) > quantile * np.sqrt(of_sample + of_model)
 
     return bisected(is_too_far, value * 0, value)[0]
 
@@ -199,12 +201,15 @@ def bounds_of(
     low = high = np.full(len(estimates.value), np.nan)
     with np.errstate(all="ignore"):
         for kind in set(kinds):
-            is_kind = np.isin(metric, [place for place, name in enumerate(kinds) if name == kind])
-            of_kind = BOUNDS[kind](estimates, alpha)
-            low, high = np.where(is_kind, of_kind[0], low), np.where(is_kind, of_kind[1], high)
-    defined = estimates.units > 1
+            places = [place for place, name in enumerate(kinds) if name == kind]
+            is_kind = np.isin(metric, places)
+            low_of_kind, high_of_kind = BOUNDS[kind](estimates, alpha)
+            low = np.where(is_kind, low_of_kind, low)
+            high = np.where(is_kind, high_of_kind, high)
     # Bounds enclose the value, also if rounding puts a close bound on the wrong side.
-    low, high = np.minimum(estimates.value, low), np.maximum(estimates.value, high)
+    low = np.minimum(estimates.value, low)
+    high = np.maximum(estimates.value, high)
+    defined = estimates.units > 1
     return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
 
 
@@ -212,7 +217,8 @@ def with_bounds(
     table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float
 ) -> pl.DataFrame:
     """Return the table with `low` and `high`, from the place `m` of the metric and the columns of `Estimates`."""
-    low, high = bounds_of(kinds, table["m"].to_numpy(), Estimates.of(table), 1 - confidence)
+    estimates = Estimates.of(table)
+    low, high = bounds_of(kinds, table["m"].to_numpy(), estimates, 1 - confidence)
     return table.with_columns(columns_of(low=low, high=high))
 
 
@@ -244,3 +250,37 @@ def with_bounds_of_means(
     return table.with_columns(
         pl.when(agree).then("value").otherwise(bound).alias(bound) for bound in ("low", "high")
     )
+
+
+_NO_BOUNDS: Mapping[str, pl.Expr] = {
+    "the value is infinite": pl.col("value").is_infinite(),
+    "there is one unit only": pl.col("units") < 2,
+    "fewer than two rows or clusters of the rarer label": pl.col("df").fill_nan(None).fill_null(0)
+    <= 0,
+}
+"""Why a value has no bounds: the first condition that holds."""
+
+
+UNIT_HINT = "; if the groups of by= are units that were drawn, name them in mean_over= instead"
+"""What to do with groups of one unit."""
+
+
+def warn_without_bounds(table: pl.DataFrame, *, other: str, hint: str = "") -> None:
+    """Warn if values have no bounds, and say why. `table`: `low`, `value`, `units`, `df`.
+
+    `other`: the reason where no condition of `_NO_BOUNDS` holds. `hint`: what to do with one unit.
+    """
+    lacking = table.filter(pl.col("low").is_null(), pl.col("value").is_not_null())
+    if lacking.is_empty():
+        return
+    reason = pl.lit(other)
+    for text, condition in reversed([*_NO_BOUNDS.items()]):
+        reason = pl.when(condition).then(pl.lit(text)).otherwise(reason)
+    counts = lacking.select(reason.alias("reason"))["reason"].value_counts(sort=True)
+    reasons = "; ".join(
+        f"{text} ({n})"
+        for text, n in counts.sort("count", "reason", descending=[True, False]).iter_rows()
+    )
+    if "one unit" in reasons:
+        reasons += hint
+    warn(f"{lacking.height} of {table.height} values have no bounds: {reasons}")

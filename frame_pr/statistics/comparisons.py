@@ -1,68 +1,73 @@
-"""Compare systems or groups by significance tests; corrections for many tests."""
+"""Compare systems or groups by significance tests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, public_of_frames
-from frame_pr.frames.columns import by_name, column_name, has_keys, listed, refuse_clash
+from frame_pr.frames.arguments import check_choice, check_flag, check_float, public_of_frames
+from frame_pr.frames.columns import by_name, listed, refuse_clash, refuse_several
 from frame_pr.frames.dispatch import find_kind, kind_of
-from frame_pr.frames.kinds import Frame, on_frame
+from frame_pr.frames.kinds import Frame, collected, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
-from frame_pr.statistics import significance_tests
-from frame_pr.statistics.bounds import array_of, columns_of, scipy_special
-from frame_pr.statistics.intervals import validate_confidence, validate_draws
-from frame_pr.statistics.samples import (
-    Evaluation,
-    Sample,
-    give_sorted,
-    sampled_rows,
-    sampling_unit,
-    unit_values_of,
+from frame_pr.statistics.bounds import (
+    UNIT_HINT,
+    array_of,
+    columns_of,
+    scipy_special,
+    warn_without_bounds,
 )
-from frame_pr.statistics.significance_tests import (
+from frame_pr.statistics.intervals import validate_confidence, validate_draws
+from frame_pr.statistics.paired_tests import (
+    compare_by_delong,
+    compare_rows,
+    compare_units,
+    flip_units,
+    shared_units,
+    values_of_units,
+)
+from frame_pr.statistics.pairs import (
+    DETAILS,
     NUMBERS,
-    TEST_DETAILS,
+    RESULTS,
+    Alternative,
+    Comparison,
+    Hypothesis,
     Pairs,
     adjusted,
     baseline_place,
     pairs_of,
 )
+from frame_pr.statistics.sampled_rows import Sample, SampledRows, sample_of
+from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted
+from frame_pr.statistics.unpaired_tests import compare_values, warn_of_groups
 
+Test: TypeAlias = Literal["t", "permutation", "delong"]
+_ALTERNATIVES: Sequence[Alternative] = ("two-sided", "greater", "less")
+_MANY_GROUPS, _FEW_ROWS = 30, 30
+"""If `by` makes so many groups, and most have fewer rows, the groups are probably the sample."""
 _TWO_SCORES = (
-    "score: compare takes two scores or more; give the columns of the systems as a list, rename the column that tells "
-    "them apart to 'system', or name the groups to compare, between=..."
+    "score: compare takes two scores or more; give the columns of the systems as a list, or name "
+    "the column that tells the systems apart, between=..."
 )
-
-
-class _Test(NamedTuple):
-    """A significance test."""
-
-    text: str
-    pairs: Literal["groups", "rows"] | None = None
-    """The pairs that it needs; None: it is for all comparisons."""
-
-
-_TESTS = {
-    "t": _Test("tests any difference"),
-    "permutation": _Test(
-        "flips the signs of differences of paired groups, such as queries", "groups"
-    ),
-    "delong": _Test("compares roc_auc of several scores of independent rows", "rows"),
-}
+_NO_SYSTEMS = (
+    "between: a frame of metrics has a column that tells the systems apart; name it, between=..."
+)
+_NOT_PAIRED = (
+    "paired=True: nothing tells which rows belong together; give the systems as several columns of "
+    "score=, or name what they share, such as queries, in mean_over= or cluster="
+)
 
 
 class CompareOptions(EvaluationOptions, total=False):
     """More arguments of `compare`."""
 
     cluster: Column | None
-    mean_over: bool | str | Sequence[str] | None
     sampled: Literal["groups", "rows"] | None
     correction: Literal["holm", "bh"] | None
     resamples: int | None
@@ -78,79 +83,91 @@ def compare(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
-    between: str | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    between: Column | None = None,
     baseline: object = None,
-    test: Literal["t", "permutation", "delong"] = "t",
+    paired: bool | None = None,
+    test: Test = "t",
+    alternative: Alternative = "two-sided",
+    margin: float = 0.0,
     confidence: float = 0.95,
     **options: Unpack[CompareOptions],
 ) -> Frame:
     """Compare systems, or groups, by significance tests, one row per metric and pair.
 
-    There are three ways:
+    What is compared:
 
-    1. Systems in the same groups, such as queries (`by=`): a paired test over the groups. The
-    systems are several
-       scores, a column `system` in `by=`, a frame of metrics with a column `system`, or a dict of
-       frames.
-    2. Several scores of the rows of one test set (without `by=`, or with `cluster=`, or
-    `sampled="rows"`): a paired
-       test over the rows, or clusters.
-    3. Groups of different rows, such as weeks or cohorts (`between=`): an unpaired test of one
-    score.
+    - Several scores of the same rows: `score=["bm25", "dense"]`.
+    - The groups of a column, such as models below each other, weeks or arms: `between="model"`.
+    - A dict of frames: `{"last week": old, "now": new}`.
 
-    Groups: with the differences of n groups, their mean d and its standard error e, the interval is
-    `d -+ t(n - 1) e` and the p-value is that of Student's paired t-test, or of random sign flips,
-    which have no interval of their own. Differences below 6e-14 of the largest value are rounding
-    errors and count as 0.
+    The sample is the rows; with `mean_over` the groups that are averaged, such as queries; with
+    `cluster` what was drawn together, such as users. `by` gives a row of the result for each group.
 
-    Rows: e follows from the influence of each row on both values (see `intervals`). For ROC AUC it
-    is the standard error of DeLong, DeLong and Clarke-Pearson (1988), with Student's t of min(P, N)
-    - 1 degrees of freedom for P positives and N negatives. `test="delong"` uses the normal
-    distribution, as they do.
+    Paired t-test of groups: with the differences of n groups, their mean d and its standard error
+    e, the interval is `d -+ t(n - 1) e`. `test="permutation"` has the p-value of random sign flips,
+    and the same interval. Differences below 6e-14 of the largest value are rounding errors and
+    count as 0.
 
-    Groups of `between`: where rows or clusters are the sample, the interval follows from those of
-    both values, as Newcombe (1998) combines them: `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`,
-    and the upper bound has the same form. The p-value is the largest error rate at which this
-    interval contains 0, so p is below 0.05 exactly if the 95 % interval excludes 0. Clusters that
-    are in both groups enter by their covariance. Where groups such as queries are the sample, it is
-    Welch's (1947) t-test of both means, whose standard error is not pooled.
+    Paired t-test of rows: e follows from the influence of each row on both values (see
+    `intervals`). For ROC AUC it is the standard error of DeLong, DeLong and Clarke-Pearson (1988),
+    with Student's t of min(P, N) - 1 degrees of freedom for P positives and N negatives.
+    `test="delong"` uses the normal distribution, as they do.
+
+    Unpaired test: the interval follows from those of both values, as Newcombe (1998) combines them:
+    `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`, and the upper bound has the same form. The
+    p-value is the largest error rate at which this interval contains 0, so p is below 0.05 exactly
+    if the 95 % interval excludes 0. Means of numbers that are no shares between 0 and 1, such as
+    latencies, have Welch's (1947) t-test.
+
+    Clusters: the influences of all rows, or groups, of a cluster are added up. Degrees of freedom
+    and the correction `n / (n - 1)` have the effective number n of clusters (Kish 1965),
+    `(sum w)^2 / sum w^2`, where w is the number of rows of the rarer label in a cluster, or of
+    groups. If each group of `mean_over` lies in one cluster, as the queries of a user do, clusters
+    of groups are the sample; otherwise clusters of rows are.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame, or a dict of them
-        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group and
-        `system`, from `evaluate` or another tool. Never changed. A dict has a frame for each
-        system, such as `{"last week": old, "now": new}`: with `by=` the groups are paired, and
-        without it rows are independent.
+        Scored rows; or, without `truth` and `score`, a frame of metrics from `evaluate` or another
+        tool, one row for each system and unit. Never changed. A dict has a frame for each system.
     metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        The systems, each a column of scores. Higher scores rank first, unless `ascending`.
+        Several scores are the systems. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Without `by`, the frame is one group. With one score,
-        the column `system` names the systems.
-    between : str, optional
-        The column whose groups are compared, inside each group of `by`.
+        Columns whose values form groups, each with its own tests: a row of the result for each.
+    mean_over : str or list of str, or True; optional
+        Columns whose groups are averaged, such as queries. They are the sample, unless
+        `sampled="rows"`. True: all columns of `by`.
+    between : str or polars expression, optional
+        The column whose groups are compared. Of a frame of metrics, the default is `"system"`.
     baseline : optional
         The system, or the group of `between`, to compare all others with. Default: all pairs. With
         `between` also "previous", the group before in sorted order, unless a group has this name.
+    paired : bool, optional
+        Whether the same units are compared, which are groups of `mean_over` or clusters. Default:
+        True for several scores, and where two systems share more than half of the units of the
+        smaller one. False: all units are compared as different ones.
     test : "t", "permutation" or "delong"
-        Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or,
-        for ROC AUC of independent rows, the normal test of DeLong et al., which reports too many
-        differences if positives are few.
+        Student's t-test; random sign flips of the differences of units, all of them for up to 20
+        units that differ; or, for ROC AUC of independent rows, the normal test of DeLong et al.,
+        which reports too many differences if positives are few.
+    alternative : "two-sided", "greater" or "less"
+        What a small p-value speaks for: any difference, or a difference above 0, or below 0. A
+        one-sided test has one bound, and the other one is infinite.
+    margin : float
+        With `alternative="greater"`, tests whether the difference is above `-margin`
+        (non-inferiority); with "less", whether it is below `margin`. Default 0.
     confidence : float
         Confidence level of the interval, at least 0.5 and below 1.
     cluster : str or polars expression, optional
-        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so
-        clusters are the sample.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over, all unless some are named: systems are compared in each
-        group of the others. With `between`, the groups of these columns, such as queries, are the
-        sample.
+        What was drawn together, such as an image or a user, if it is not the row or the group.
     sampled : "groups" or "rows", optional
-        The sampling unit: the groups, which is the default with `by`, or the rows of each group.
+        With `mean_over`: whether the groups were drawn, which is the default, or are fixed, such as
+        classes, and rows were drawn.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
@@ -163,8 +180,7 @@ def compare(
     seed : int, optional
         Seed of the random sign flips. Default 0. One seed gives one p-value.
     details : bool
-        Whether the result also has the value of each system, the standard error, the numbers of
-        units, the effect size and the numbers of wins and losses.
+        Whether the result also has the columns that say how it was computed.
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
@@ -174,38 +190,40 @@ def compare(
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric, baseline, system` (names; with `between` the groups),
-        `difference` (system less baseline), `low, high, p_value` and `p_adjusted` (if the call may
-        have several tests and `correction` is not None). With several scores and `between`, the
-        scores are the key `score`.
+        The keys of `by`, then `metric, baseline, system` (names; with `between` the groups),
+        `difference` (system less baseline), `low, high`, and the p-value: `p_adjusted` where the
+        call may have several tests, and otherwise, or with `correction=None`, `p_value`. With
+        several scores and `between`, the scores are the key `score`.
 
-        With `details`, these columns follow: `value_baseline, value_system, standard_error`,
-        `units_baseline, units_system` (how many groups, rows or clusters were compared) and
-        `undefined` (groups without a value of either system). For paired groups also, and otherwise
-        null: `effect_size` (the mean of the differences over their standard deviation), and in how
-        many groups the system has the larger value, `wins`, the same one, `equal`, or the smaller
-        one, `losses`; `level`, the confidence level. Counts are Int64, numbers Float64.
+        With `details`, the result has both p-values, then `method` (such as "paired t over 225
+        groups of query"), `value_baseline, value_system, standard_error, effect_size` (of paired
+        units: the mean of the differences over their standard deviation), `n_baseline, n_system`
+        (how many rows, clusters or units were compared), `undefined` (groups without a value of
+        either system), `wins, equal, losses` (in how many units the system has the larger, the same
+        or the smaller value), and `level`, the confidence level. Counts are Int64, numbers Float64.
 
-        Null: the bounds and the p-value of fewer than two groups, and where there is a difference
-        without a standard error: all differences are one number other than 0, both means of Welch's
-        test have variance 0, or the errors of clusters in both groups cancel. If all differences
-        are 0, the p-value is 1.
+        Bounds are null with fewer than two units, and where a difference has no standard error: all
+        differences are one number other than 0, or the errors of clusters in both groups cancel.
+        If all differences are 0, the bounds are 0 and the p-value of two sides is 1.
 
     Raises
     ------
     ValueError, TypeError
-        There is one system or group only, or none named as `baseline`; two systems share no group;
-        another test; `seed` or `resamples` without permutation; a column is missing, given twice,
-        of the wrong type, or has missing values.
+        There is one system or group only, or none named as `baseline`; `paired=True` and two
+        systems share no unit; the test does not fit the sample; `seed` or `resamples` without
+        permutation; `margin` without a side; a column is missing, given twice, of the wrong type,
+        or has missing values.
     ImportError
         scipy is not installed.
 
     Warns
     -----
     DataWarning
-        Two systems share less than half of the groups of the smaller one; with `between`, a key of
-        `by` has no two groups to compare, or units such as queries occur in several groups, so that
-        a paired test has more power.
+        A difference has no bounds, and the reason; a paired test leaves units out, or an unpaired
+        one takes shared units as independent; `by` has many small groups, which probably are the
+        sample; two groups of rows have equal numbers of rows and positives, and probably are the
+        same rows; the prevalences of two groups differ significantly, and a metric depends on them;
+        a key of `by` has no two groups to compare.
 
     See Also
     --------
@@ -224,11 +242,10 @@ def compare(
     comparison of eleven methods. Statistics in Medicine 17(8), 873-890.
     https://doi.org/10.1002/%28SICI%291097-0258%2819980430%2917:8%3C873::AID-SIM779%3E3.0.CO;2-I
 
-    Zou and Donner (2008). Construction of confidence limits about effect measures: a general
-    approach. Statistics in Medicine 27(10), 1693-1702. https://doi.org/10.1002/sim.3095
-
     Welch (1947). The generalization of "Student's" problem when several different population
     variances are involved. Biometrika 34, 28-35. https://doi.org/10.1093/biomet/34.1-2.28
+
+    Kish (1965). Survey Sampling. Wiley, New York.
 
     Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
     Statistics 6(2), 65-70.
@@ -242,7 +259,7 @@ def compare(
     >>> import frame_pr as fp
     >>> labels = {"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0]}
     >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
-    >>> call = {"truth": "truth", "score": ["old", "new"], "by": "query"}
+    >>> call = {"truth": "truth", "score": ["old", "new"], "mean_over": "query"}
     >>> fp.compare(run, {"MAP": "average_precision"}, **call)
     shape: (1, 7)
     ┌────────┬──────────┬────────┬────────────┬───────────┬──────────┬─────────┐
@@ -253,8 +270,8 @@ def compare(
     │ MAP    ┆ old      ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
     └────────┴──────────┴────────┴────────────┴───────────┴──────────┴─────────┘
     >>> compared = fp.compare(run, "average_precision", **call, details=True)
-    >>> compared.select("system", "units_system", "wins", "equal", "losses").row(0)
-    ('new', 3, 1, 2, 0)
+    >>> compared.select("method", "wins", "equal", "losses").row(0)
+    ('paired t over 3 groups of query', 1, 2, 0)
 
     >>> weeks = pl.DataFrame(
     ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3}
@@ -271,220 +288,392 @@ def compare(
     └─────────┴──────────┴────────┴────────────┴───────────┴──────────┴──────────┘
 
     >>> frames = {"last week": run, "now": run.with_columns(old="new")}
-    >>> compared = fp.compare(frames, "average_precision", "truth", "old", by="query")
+    >>> compared = fp.compare(frames, "average_precision", "truth", "old", mean_over="query")
     >>> compared.select("baseline", "system", "difference").row(0)
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
-    cluster, mean_over = options.get("cluster"), options.get("mean_over")
     call = _Call(
-        metrics, truth, score, by, cluster, mean_over, options, between, baseline, test, confidence
+        what=Evaluation(
+            metrics,
+            truth,
+            score,
+            by,
+            mean_over,
+            cluster=options.get("cluster"),
+            sampled=options.get("sampled"),
+            options=options,
+            between=between,
+        ),
+        baseline=baseline,
+        paired=paired if paired is None else check_flag("paired", paired),
+        test=check_choice("test", test, tuple(_TESTS)),
+        hypothesis=_validated_hypothesis(confidence, alternative, margin),
+        settings=_validated_settings(options, test),
     )
-    call = _validated(call)
     rows: Any = frame
     if isinstance(rows, Mapping):
-        if between is not None:
-            raise ValueError(
-                "between= compares groups of one frame, and a dict of frames is compared by its names"
-            )
-        keys, group = ([*listed("by", by), "system"], None) if has_keys(by) else (by, "system")
-        call = replace(call, systems=tuple(rows), by=keys, between=group)
+        call = _call_of_frames(call, rows)
         rows = _stacked_frames(rows)
     result: Frame = on_frame(rows, lambda frame: _compared(frame, call))
     return result
 
 
+class _Test(NamedTuple):
+    """A significance test of pairs."""
+
+    text: str
+    of_units: Callable[[Comparison], pl.DataFrame] | None = None
+    """The test of the same units, such as queries; None: there is none."""
+    of_rows: Callable[[Comparison], pl.DataFrame] | None = None
+    """The test of the same rows, or clusters of rows."""
+    unpaired: Callable[[Comparison], pl.DataFrame] | None = None
+    """The test of different units or rows."""
+
+
+_TESTS: Mapping[str, _Test] = {
+    "t": _Test("tests any difference", compare_units, compare_rows, compare_values),
+    "permutation": _Test(
+        "flips the signs of differences of paired groups, such as queries", flip_units
+    ),
+    "delong": _Test(
+        "compares roc_auc of several scores of independent rows", of_rows=compare_by_delong
+    ),
+}
+
+
+class _Settings(NamedTuple):
+    """The validated options of tests."""
+
+    correction: Literal["holm", "bh"] | None
+    details: bool
+    resamples: int
+    seed: int
+
+
 @dataclass(frozen=True)
-class _Call(Evaluation):
+class _Call:
     """The arguments of a call."""
 
-    options: CompareOptions
-    between: Any
+    what: Evaluation
     baseline: Any
+    paired: bool | None
     test: str
-    confidence: float
-    systems: Sequence[str] = ()
+    hypothesis: Hypothesis
+    settings: _Settings
+    frames: Sequence[str] = ()
     """The names of the frames of a dict."""
 
-    @property
-    def group(self) -> str:
-        """Return the key whose values are compared."""
-        return "system" if self.between is None else str(self.between)
 
-    def keys_left(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys that are not averaged over, with that of the compared systems or groups last."""
-        if self.group not in keys:
-            raise ValueError(_TWO_SCORES)
-        keys = [key for key in keys if key != self.group]
-        left = super().keys_left(keys)
-        if len(left) == len(keys):
-            raise ValueError(
-                f"by: each value of {shown(self.group)} has one unit only; name the units that were drawn, such as "
-                "queries, too"
-            )
-        return [*left, self.group]
+def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hypothesis:
+    """Validate what is tested."""
+    level = validate_confidence(confidence)
+    side = check_choice("alternative", alternative, _ALTERNATIVES)
+    distance = check_float("margin", margin)
+    if not -float("inf") < distance < float("inf"):
+        raise ValueError(f"margin must be finite; got {shown(margin)}")
+    if distance and side == "two-sided":
+        raise ValueError(
+            "margin= is about one side: give alternative='greater' or alternative='less', or "
+            "compare both bounds with the margin"
+        )
+    return Hypothesis(level, side, distance)
 
 
-def _validated(call: _Call) -> _Call:
-    """Validate how systems are compared, and fill in the defaults of options."""
-    options, test = call.options, check_choice("test", call.test, tuple(_TESTS))
-    without = "" if _TESTS[test].pairs == "groups" else f"test={test!r}"
+def _validated_settings(options: CompareOptions, test: str) -> _Settings:
+    """Validate the options of tests, and fill in their defaults."""
+    without = "" if test == "permutation" else f"test={test!r}"
     resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
-    defaults: CompareOptions = {
-        "correction": check_choice(
-            "correction", options.get("correction", "holm"), ("holm", "bh", None)
-        ),
-        "resamples": resamples,
-        "seed": seed,
-        "details": check_flag("details", options.get("details", False)),
-    }
-    return replace(
-        call, confidence=validate_confidence(call.confidence), options=options | defaults
+    correction = options.get("correction", "holm")
+    return _Settings(
+        correction=check_choice("correction", correction, ("holm", "bh", None)),
+        details=check_flag("details", options.get("details", False)),
+        resamples=resamples,
+        seed=seed,
     )
 
 
 def _compared(frame: Any, call: _Call) -> Any:
-    """Compare in the way that the arguments choose."""
-    paired, sampled, test = call.between is None, call.options.get("sampled"), _TESTS[call.test]
-    call = call if paired else _with_key(frame, call)
-    pairs_of_groups = has_keys(call.by) and (sampled or test.pairs) != "rows"
-    unit = sampling_unit(
-        call, sampled, means=pairs_of_groups if paired else call.mean_over is not None
-    )
-    independent = call.cluster is None and {*call.named.values()} == {"roc_auc"}
-    if test.pairs and not (paired and unit == test.pairs and (unit == "groups" or independent)):
+    """Compare in the way that the arguments and the sample choose."""
+    call = replace(call, what=_with_systems(frame, call.what))
+    what = call.what
+    # Without clusters each row of several scores is its own cluster, so that its two D meet.
+    sample = sample_of(frame, what, each_row=what.between is None)
+    if what.between is None and not sample.output.systems:
+        raise ValueError(_TWO_SCORES)
+    _refuse_infinite(sample, list(what.named))
+    if not what.averages:
+        _warn_of_many_groups(sample)
+    pairs = _pairs(sample, call)
+    settings = call.settings
+    noun = _noun_of(sample, what)
+    comparison = Comparison(sample, pairs, call.hypothesis, noun, settings.resamples, settings.seed)
+    table = _test_of(comparison, call)(comparison)
+    _warn_without_bounds(table, "" if what.averages else UNIT_HINT)
+    return _result(table, pairs, sample, call)
+
+
+def _test_of(comparison: Comparison, call: _Call) -> Callable[[Comparison], pl.DataFrame]:
+    """Return the test that fits the sample; raise if the one that the caller names does not."""
+    test, sample = _TESTS[call.test], comparison.sample
+    is_paired = _is_paired(comparison, call)
+    function = test.unpaired
+    if is_paired:
+        function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
+    if call.test == "delong" and function is not None:
+        is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
+        if sample.clustered or call.what.averages or not is_roc_auc:
+            function = None
+    if function is None:
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
-    return _compare_over_units(frame, call) if unit == "groups" else _compare_over_rows(frame, call)
+    if not is_paired and isinstance(sample, SampledRows) and not sample.averaged:
+        warn_of_groups(comparison, frames=bool(call.frames))
+    return function
 
 
-def _with_key(frame: Any, call: _Call) -> _Call:
-    """Return the call with the column of the compared groups as a key."""
-    column = column_name("between", call.between)
-    kind_of(frame).refuse_missing([column], "between")
-    keys = [] if call.by is None else listed("by", call.by)
-    return replace(
-        call, by=[*(key for key in keys if isinstance(key, pl.Expr) or key != column), column]
+# pairs
+# ------------------------------------------------------------------------------------------------
+
+
+def _is_paired(comparison: Comparison, call: _Call) -> bool:
+    """Return whether the same units, or clusters of rows, are compared; warn of those that are left out."""
+    if call.what.between is None:
+        if call.paired is False:
+            raise ValueError(
+                "paired=False: several scores of one frame are of the same rows; leave it out"
+            )
+        return True
+    members = _members(comparison)
+    if members is None:
+        if call.paired:
+            raise ValueError(_NOT_PAIRED)
+        return False
+    if call.paired is False:
+        return False
+    shared = shared_units(members, comparison.pairs)
+    smaller = pl.min_horizontal("of_a", "of_b")
+    is_shared = shared.select((pl.col("shared") * 2 > smaller).all()).item()
+    if call.paired is None and not is_shared:
+        _warn_of_few_shared(shared, comparison)
+        return False
+    _validate_shared(shared, comparison)
+    return True
+
+
+def _members(comparison: Comparison) -> pl.DataFrame | None:
+    """Return the `place` of the system of each unit or cluster, `row`; None if nothing tells units apart."""
+    sample, pairs = comparison.sample, comparison.pairs
+    if isinstance(sample, UnitValues):
+        if not sample.unit_columns:
+            return None
+        return values_of_units(comparison).filter(pl.col("m") == 0)
+    if not sample.clustered:
+        return None
+    keys = [name for name in pairs.on if name != "m"]
+    clusters = sample.influences().select(*keys, pairs.names.name, "cluster").unique()
+    unit = pl.struct(*keys, "cluster").rank("dense").cast(pl.Int64)
+    return pairs.with_places(clusters.with_columns(row=unit))
+
+
+def _warn_of_few_shared(shared: pl.DataFrame, comparison: Comparison) -> None:
+    """Warn if some units are in two systems that are taken as independent."""
+    few = shared.filter(pl.col("shared") > 0)
+    if few.is_empty() or comparison.sample.clustered:
+        return
+    names = comparison.pairs.names
+    a, b, count, of_a, of_b = few.select("a", "b", "shared", "of_a", "of_b").row(0)
+    warn(
+        f"compare: {shown(names[a])} and {shown(names[b])} share {count} of their {of_a} and "
+        f"{of_b} {comparison.noun}, and this test takes them as independent; paired=True compares "
+        "only those that they share"
     )
 
 
-def _compare_over_units(frame: Any, call: _Call) -> Any:
-    """Compare the means of units: of those that both systems have a value for, or of different units."""
-    paired, alpha, options = call.between is None, 1 - call.confidence, call.options
-    source = unit_values_of(frame, call, system=paired)
-    infinite = source.table.filter(pl.col("value").is_infinite())
+def _validate_shared(shared: pl.DataFrame, comparison: Comparison) -> None:
+    """Raise if two systems of a pair share no unit; warn if a paired test leaves units out."""
+    names = comparison.pairs.names
+    is_complete = (pl.col("shared") == pl.col("of_a")) & (pl.col("shared") == pl.col("of_b"))
+    for a, b, count, of_a, of_b in (
+        shared.filter(~is_complete).sort("shared").select("a", "b", "shared", "of_a", "of_b").rows()
+    ):
+        systems = f"{shown(names[a])} and {shown(names[b])}"
+        if not count:
+            raise ValueError(
+                f"paired=True: {systems} share none of their {comparison.noun}; paired=False "
+                "compares different ones"
+            )
+        if isinstance(comparison.sample, UnitValues):
+            warn(
+                f"compare: {systems} share {count} of their {of_a} and {of_b} {comparison.noun}, "
+                f"and the paired test leaves out {of_a + of_b - 2 * count}; paired=False compares all"
+            )
+        return
+
+
+def _with_systems(frame: Any, what: Evaluation) -> Evaluation:
+    """Return the evaluation with the column that tells the systems apart; validate that column."""
+    if what.between is None:
+        if what.truth is not None:
+            return what
+        if "system" not in kind_of(frame).columns:
+            raise ValueError(_NO_SYSTEMS)
+        return replace(what, between="system")
+    refuse_several("between", what.between)
+    if not isinstance(what.between, pl.Expr):
+        kind_of(frame).refuse_missing([what.between], "between")
+    return what
+
+
+def _refuse_infinite(sample: Sample[Any], metrics: Sequence[str]) -> None:
+    """Refuse values of units that have no difference."""
+    if not isinstance(sample, UnitValues):
+        return
+    infinite = sample.table.filter(pl.col("value").is_infinite())
     if infinite.height:
-        name, value = [*call.named][infinite["m"][0]], infinite["value"][0]
+        name, value = metrics[infinite["m"][0]], infinite["value"][0]
         raise ValueError(
             f"metrics: {name} is {value} in a group, and a difference needs finite values"
         )
-    pairs = _pairs(source.table, source, call)
-    units = [
-        column
-        for column in source.output.key_columns.values()
-        if column not in source.keys.values()
-    ]
-    values = source.table.with_columns(
-        row=pl.struct(*pairs.on[:-1], *units).rank("dense").cast(pl.Int64)
-    )
-    values = pairs.with_places(values)
-    if not paired:
-        significance_tests.warn_of_pairs(values, call.group)
-        table = significance_tests.compare_means(source.estimates(), pairs, alpha)
-        return _result(table, pairs, source, call)
-    values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
-    differences = significance_tests.differences_of_units(values, pairs)
-    significance_tests.validate_shared(differences, pairs.names)
-    table = significance_tests.compare_units(differences, pairs.on, alpha)
-    if _TESTS[call.test].pairs == "groups":
-        table = significance_tests.with_sign_flips(
-            table, differences, options["resamples"] or 0, options["seed"] or 0
+
+
+def _warn_of_many_groups(sample: Sample[Any]) -> None:
+    """Warn if `by` makes many small groups, which probably are the sample."""
+    if isinstance(sample, UnitValues):
+        keys = list(sample.keys.values())
+        sizes = sample.table.filter(pl.col("m") == 0).group_by(keys).len()
+    else:
+        sizes = collected(sample.rows.frame.group_by("group").len(), "auto")
+    compared = len(sample.output.systems) or 2
+    groups = sizes.height // compared
+    if groups >= _MANY_GROUPS and sizes.select(pl.col("len").median()).item() < _FEW_ROWS:
+        warn(
+            f"by: {groups} groups, most of them with fewer than {_FEW_ROWS} rows, have a test each; "
+            "if the groups are the sample, as queries are, name them in mean_over= instead"
         )
-    return _result(table, pairs, source, call)
 
 
-def _compare_over_rows(frame: Any, call: _Call) -> Any:
-    """Compare the values of sampled rows, or clusters of rows: of the same rows, or of groups of different rows."""
-    paired, alpha = call.between is None, 1 - call.confidence
-    if paired and call.mean_over is not None:
-        raise ValueError(
-            "mean_over= is about groups, and here rows or clusters are the sample: leave it out"
-        )
-    # Without clusters each row is its own cluster, so that its two D meet.
-    rows = sampled_rows(frame, call, each_row=paired and call.cluster is None)
-    if paired and not rows.output.systems:
-        raise ValueError(_TWO_SCORES)
-    estimates = rows.restored(rows.groups) if paired else rows.estimates()
-    if _TESTS[call.test].pairs == "rows":
-        estimates = estimates.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
-    pairs = _pairs(estimates, rows, call)
-    influences = pairs.with_places(rows.clusters()) if paired or rows.clustered else pl.DataFrame()
-    test = significance_tests.compare_rows if paired else significance_tests.compare_values
-    return _result(test(rows, estimates, influences, pairs, alpha), pairs, rows, call)
+def _noun_of(sample: Sample[Any], what: Evaluation) -> str:
+    """Return what was drawn, in the plural."""
+    if sample.clustered:
+        cluster = what.cluster
+        name = cluster.meta.output_name() if isinstance(cluster, pl.Expr) else cluster
+        return f"clusters of {name}"
+    if not isinstance(sample, UnitValues) or not sample.unit_columns:
+        return "rows"
+    of_units = sample.output.key_columns.items()
+    names = [key for key, column in of_units if column in sample.unit_columns]
+    return f"groups of {', '.join(names)}"
 
 
-def _pairs(table: pl.DataFrame, source: Sample[Any], call: _Call) -> Pairs:
-    """Return the pairs of systems, or of groups with equal keys, of a table with the columns of the keys."""
-    paired, group = call.between is None, source.keys[call.group]
-    present, on = (
-        table[group].unique().sort(),
-        [*(column for column in source.keys.values() if column != group), "m"],
-    )
-    scores = source.output.systems if paired else ()
-    names = pl.Series(group, call.systems or scores or present, dtype=present.dtype)
-    if paired and names.null_count():
-        raise ValueError("column 'system' has rows that are null: each value belongs to one system")
-    title = "systems" if paired else f"groups of column {shown(call.group)}"
-    has_baseline = call.baseline is not None and len(names)
-    baseline = (
-        baseline_place(names, call.baseline, title, ordered=not paired) if has_baseline else None
-    )
-    pairs, equal = Pairs(names, on, table), ["m"] if paired else on
+def _pairs(sample: Sample[Any], call: _Call) -> Pairs:
+    """Return the pairs of systems, or of groups with equal keys."""
+    of_scores, group = call.what.between is None, sample.keys[call.what.group]
+    table = sample.table if isinstance(sample, UnitValues) else sample.restored(sample.groups)
+    present = table[group].unique().sort()
+    on = [*(column for column in sample.keys.values() if column != group), "m"]
+    scores = sample.output.systems if of_scores else ()
+    names = pl.Series(group, call.frames or scores or present, dtype=present.dtype)
+    has_names = of_scores or call.frames or call.what.group == "system"
+    title = "systems" if has_names else f"groups of column {shown(call.what.group)}"
+    baseline = None
+    if call.baseline is not None and len(names):
+        ordered = not (of_scores or call.frames)
+        baseline = baseline_place(names, call.baseline, title, ordered=ordered)
+    # A group that has rows of one score has rows of all.
+    equal = ["m"] if of_scores else on
+    pairs = Pairs(names, on, table)
     pairs = pairs._replace(table=pairs_of(pairs.with_places(table), equal, baseline))
+    _validate_pairs(pairs, table, present, title, equal)
+    return pairs
+
+
+def _validate_pairs(
+    pairs: Pairs, table: pl.DataFrame, present: pl.Series, title: str, equal: list[str]
+) -> None:
+    """Raise if there is nothing to compare; warn if some keys have no pair."""
     if len(table) and pairs.table.is_empty():
         within = " within the keys of by" if len(equal) > 1 else ""
         raise ValueError(
             f"compare takes two {title} or more{within}, and there is {examples(present)} only"
         )
     keys = table.select(equal).unique().filter(m=0)
-    if alone := keys.join(pairs.table, on=equal, how="anti", nulls_equal=True).height:
+    alone = keys.join(pairs.table, on=equal, how="anti", nulls_equal=True).height
+    if alone:
         warn(
-            f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no row in the result"
+            f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no "
+            "row in the result"
         )
-    return pairs
 
 
-def _result(table: pl.DataFrame, pairs: Pairs, source: Sample[Any], call: _Call) -> Any:
-    """Return what `compare` returns."""
-    paired, names, correction = (
-        call.between is None,
-        pl.lit(pairs.names),
-        call.options["correction"],
+# the result
+# ------------------------------------------------------------------------------------------------
+
+
+def _warn_without_bounds(table: pl.DataFrame, hint: str) -> None:
+    """Warn if differences have no bounds, and say why."""
+    df = [name for name in ("base df", "df") if name in table.columns]
+    numbers = table.select(
+        low="low",
+        value="difference",
+        units=pl.min_horizontal("n_baseline", "n_system"),
+        df=pl.min_horizontal(df),
     )
-    metrics, output = list(call.named), source.output
-    # The key of several scores is `score`, because `system` is the compared group.
-    left = {key: column for key, column in source.keys.items() if key != call.group}
-    refuse_clash(left, ["score"] if output.systems and not paired else [])
-    keys = {
-        "score" if output.systems and key == "system" else key: column
-        for key, column in left.items()
-    }
-    numbers = ["metric", "baseline", "system", "difference", "low", "high", "p_value"]
-    is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1
-    if correction is not None and not (is_single and paired and (output.systems or call.systems)):
-        numbers.append("p_adjusted")
-        table = table.with_columns(
-            columns_of(p_adjusted=adjusted(array_of(table, "p_value"), correction))
-        )
-    numbers += TEST_DETAILS if call.options["details"] else ()
-    table = pl.concat([pl.DataFrame(schema=NUMBERS), table], how="diagonal_relaxed").with_columns(
+    warn_without_bounds(
+        numbers,
+        other="the differences have no spread",
+        hint=hint,
+    )
+
+
+def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call) -> Any:
+    """Return what `compare` returns."""
+    settings, what = call.settings, call.what
+    of_scores, metrics = what.between is None, list(what.named)
+    left = {key: column for key, column in sample.keys.items() if key != what.group}
+    keys = left
+    if not of_scores and sample.output.systems:
+        # The key of several scores is `score`, because `system` is the compared group.
+        refuse_clash(left, ["score"])
+        keys = {"score" if key == "system" else key: column for key, column in left.items()}
+    has_names = of_scores or bool(call.frames)
+    is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1 and has_names
+    p_values = ["p_value"]
+    if settings.correction is not None and not is_single:
+        p_values = ["p_adjusted"]
+        p = adjusted(array_of(table, "p_value"), settings.correction)
+        table = table.with_columns(columns_of(p_adjusted=p))
+    columns = [*RESULTS, *p_values]
+    if settings.details:
+        columns = [*RESULTS, *dict.fromkeys(["p_value", *p_values]), *DETAILS]
+    names = pl.lit(pairs.names)
+    schema = pl.DataFrame(schema={**NUMBERS, **DETAILS})
+    table = pl.concat([schema, table], how="diagonal_relaxed").with_columns(
         metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
         baseline=names.gather("a"),
         system=names.gather("b"),
-        level=pl.lit(call.confidence),
+        level=pl.lit(call.hypothesis.confidence),
     )
     # The compared groups are values of the caller's column, as other keys are.
-    sources = {} if paired and output.systems else dict.fromkeys(("baseline", "system"), call.group)
-    return give_sorted(table, keys, output, ["m", "a", "b"], numbers, **sources)
+    sources: dict[str, str] = {}
+    if not (of_scores or isinstance(what.between, pl.Expr)):
+        sources = dict.fromkeys(("baseline", "system"), what.group)
+    return give_sorted(table, keys, sample.output, ["m", "a", "b"], columns, **sources)
+
+
+# frames of a dict
+# ------------------------------------------------------------------------------------------------
+
+
+def _call_of_frames(call: _Call, frames: Mapping[Any, Any]) -> _Call:
+    """Return the call that compares the frames of a dict, whose names are in a column `system`."""
+    if call.what.between is not None:
+        raise ValueError(
+            "between= compares groups of one frame, and a dict of frames is compared by its names"
+        )
+    score = call.what.score
+    if score is not None and len(listed("score", score)) > 1:
+        raise ValueError("score: a dict of frames is compared by its names; give one score")
+    return replace(call, what=replace(call.what, between="system"), frames=tuple(frames))
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:

@@ -10,21 +10,18 @@ import polars as pl
 from frame_pr.frames.arguments import check_choice, check_flag, check_float, check_whole, public
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
-from frame_pr.statistics.bounds import scipy_special, with_bounds, with_bounds_of_means
-from frame_pr.statistics.samples import (
-    Evaluation,
-    Sample,
-    SampledRows,
-    give_sorted,
-    sampled_rows,
-    sampling_unit,
-    unit_values_of,
-    validate_shares,
+from frame_pr.statistics.bounds import (
+    UNIT_HINT,
+    scipy_special,
+    warn_without_bounds,
+    with_bounds,
+    with_bounds_of_means,
 )
+from frame_pr.statistics.sampled_rows import SampledRows, sample_of
+from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, validate_shares
 
 Method: TypeAlias = Literal["closed form", "bootstrap"]
 """How an interval is computed."""
@@ -201,26 +198,28 @@ def intervals(
         raise ValueError(
             "stratified: a cluster may have rows of both labels; leave out stratified= or cluster="
         )
-    by = by if truth is None else keys_of_means(by, mean_over)
-    what = Evaluation(metrics, truth, score, by, cluster, mean_over, options)
-    unit = sampling_unit(what, options.get("sampled"), means=mean_over is not None)
-    if unit == "groups" and not is_closed:
-        raise ValueError(
-            "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
-            "leave method= out, or say sampled='rows'"
-        )
+    what = Evaluation(
+        metrics, truth, score, by, mean_over, cluster, options.get("sampled"), options
+    )
+    source = sample_of(frame, what, draws_again=not is_closed)
     labels = list(what.named)
-    source: Sample[Frame]
-    if unit == "groups":
-        source = unit_values_of(frame, what)
+    if isinstance(source, UnitValues):
+        if not is_closed:
+            raise ValueError(
+                "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
+                "leave method= out, or say sampled='rows'"
+            )
         validate_shares(source, labels)
-    else:
-        source = sampled_rows(frame, what, draws_again=not is_closed)
     if isinstance(source, SampledRows) and not is_closed:
         table = intervals_of_draws(source, draws, confidence)
     else:
-        add_bounds = with_bounds_of_means if unit == "groups" else with_bounds
+        add_bounds = with_bounds_of_means if isinstance(source, UnitValues) else with_bounds
         table = add_bounds(source.estimates(), source.bounds, confidence)
+        warn_without_bounds(
+            table,
+            other="a group of the mean has no standard error",
+            hint="" if what.averages else UNIT_HINT,
+        )
         table = table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
     metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
     table = table.with_columns(metric=metric, standard_error="error", level=confidence)

@@ -18,8 +18,8 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import is_metric, metric
 from frame_pr.metrics.numbers import each
+from frame_pr.statistics.influences import row_metric
 from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.samples import row_metric
 
 Direction: TypeAlias = Literal["largest", "smallest"]
 

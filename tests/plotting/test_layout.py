@@ -53,7 +53,7 @@ PLOTS: dict[str, Callable[..., Any]] = {
         "roc_auc", "truth", SYSTEMS, by="day"
     ).pr.plot_intervals(**to),
     "comparison": lambda **to: RUN.pr.compare(
-        "roc_auc", "truth", SYSTEMS, by="query"
+        "roc_auc", "truth", SYSTEMS, mean_over="query"
     ).pr.plot_comparison(**to),
     "differences": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(
         **to

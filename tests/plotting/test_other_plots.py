@@ -179,6 +179,7 @@ def test_ordered_keys_keep_their_order() -> None:
         assert len(table.pr.plot_intervals(x="hour").get_xticklabels()) == 3
 
 
+@pytest.mark.filterwarnings("ignore:.* have no bounds")
 def test_dates_make_a_trend_with_a_band() -> None:
     table = DATED.pr.intervals("average_precision", "truth", "good", by="day")
     ax = table.pr.plot_intervals()
@@ -225,7 +226,7 @@ def test_numbers_along_the_axis() -> None:
 def test_intervals_of_differences() -> None:
     run = RUN.with_columns(third=pl.col("poor") * 0.9)
     table = run.pr.compare(
-        "average_precision", "truth", [*SYSTEMS, "third"], by="query", baseline="good"
+        "average_precision", "truth", [*SYSTEMS, "third"], mean_over="query", baseline="good"
     )
     ax = table.pr.plot_comparison()
     table = table.sort("difference", descending=True)
@@ -239,7 +240,9 @@ def test_intervals_of_differences() -> None:
 
 def test_names_of_differences_without_a_common_baseline() -> None:
     run = RUN.with_columns(third=pl.col("poor") * 0.9)
-    ax = run.pr.compare("roc_auc", "truth", [*SYSTEMS, "third"], by="query").pr.plot_comparison()
+    ax = run.pr.compare(
+        "roc_auc", "truth", [*SYSTEMS, "third"], mean_over="query"
+    ).pr.plot_comparison()
     assert set(texts(ax.get_yticklabels())) == {"poor - good", "third - good", "third - poor"}
 
 
@@ -266,7 +269,9 @@ def test_differences_of_groups_and_their_mean() -> None:
     ]
     assert np.add(heights[:3], heights[3:6]) == pytest.approx(wide["difference"].to_list())
     assert texts(ax.get_yticklabels()) == wide["country"].to_list()
-    row = values.pr.compare("average_precision", by="country", baseline="good").row(0, named=True)
+    row = values.pr.compare("average_precision", mean_over="country", baseline="good").row(
+        0, named=True
+    )
     assert f"mean difference {row['difference']:.2f} (95 % interval {row['low']:.2f} to " in legend(
         ax
     )[-1].replace("\n", " ")
@@ -323,7 +328,7 @@ REFUSED = {
         "plot_comparison draws two systems by groups, and the frame has 3 systems",
     ),
     "slopes of a comparison": (
-        lambda: RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="query").pr.plot_comparison(
+        lambda: RUN.pr.compare("roc_auc", "truth", SYSTEMS, mean_over="query").pr.plot_comparison(
             kind="slopes"
         ),
         ValueError,

@@ -11,33 +11,25 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
-from frame_pr.statistics.significance_tests import adjusted
+from frame_pr.statistics.pairs import adjusted
 
-COLUMNS = [
-    *(
-        "metric",
-        "baseline",
-        "system",
-        "difference",
-        "low",
-        "high",
-        "p_value",
-        "p_adjusted",
-        "value_baseline",
-    ),
-    *(
-        "value_system",
-        "standard_error",
-        "units_baseline",
-        "units_system",
-        "undefined",
-        "effect_size",
-        "wins",
-        "equal",
-    ),
-    *("losses", "level"),
+RESULTS = ["metric", "baseline", "system", "difference", "low", "high"]
+DETAILS = [
+    "method",
+    "value_baseline",
+    "value_system",
+    "standard_error",
+    "effect_size",
+    "n_baseline",
+    "n_system",
+    "undefined",
+    "wins",
+    "equal",
+    "losses",
+    "level",
 ]
-SINGLE = [name for name in COLUMNS if name != "p_adjusted"]
+COLUMNS = [*RESULTS, "p_value", "p_adjusted", *DETAILS]
+SINGLE = [*RESULTS, "p_value", *DETAILS]
 
 
 def figures(*differences: float | None) -> pl.DataFrame:
@@ -53,7 +45,7 @@ def figures(*differences: float | None) -> pl.DataFrame:
 
 def compared(*differences: float | None, **more) -> dict:
     (row,) = fp.compare(
-        figures(*differences), "m", by="query", baseline="old", details=True, **more
+        figures(*differences), "m", mean_over="query", baseline="old", details=True, **more
     ).to_dicts()
     return row
 
@@ -72,9 +64,13 @@ def test_known_answer():
     # Differences .3, .1, .2, -.1, .1: mean .12, sum of squares about it .088, so t = .12 /
     # sqrt(.088 / 20).
     data = figures(0.3, 0.1, 0.2, -0.1, 0.1)
-    found = fp.compare(data, "m", by="query", baseline="old", details=True).row(0, named=True)
+    found = fp.compare(data, "m", mean_over="query", baseline="old", details=True).row(
+        0, named=True
+    )
     assert list(found) == COLUMNS
-    assert fp.compare(data, "m", by="query", baseline="old").columns == COLUMNS[:8]
+    columns = fp.compare(data, "m", mean_over="query", baseline="old").columns
+    assert columns == [*RESULTS, "p_adjusted"]
+    assert found["method"] == "paired t over 5 groups of query"
     assert found["p_value"] == pytest.approx(0.144704, abs=1e-6) == found["p_adjusted"]
     assert (found["low"], found["high"]) == (
         pytest.approx(-0.064169, abs=1e-6),
@@ -82,7 +78,7 @@ def test_known_answer():
     )
     # t / sqrt(5)
     assert found["effect_size"] == near((36 / 11 / 5) ** 0.5)
-    assert [found[name] for name in ("units_baseline", "undefined", "wins", "equal", "losses")] == [
+    assert [found[name] for name in ("n_baseline", "undefined", "wins", "equal", "losses")] == [
         5,
         0,
         4,
@@ -95,17 +91,21 @@ def test_known_answer():
         near(0.12),
     )
     # Of the 32 ways to sign them, 8 have a sum of at least .6 either way.
-    flipped = fp.compare(data, "m", by="query", baseline="old", test="permutation")
+    flipped = fp.compare(
+        data, "m", mean_over="query", baseline="old", test="permutation", details=True
+    )
     assert flipped["p_value"].item() == 8 / 32
+    assert flipped["method"].item() == "sign flips over 5 groups of query"
 
 
+@pytest.mark.filterwarnings("ignore:1 of 1 values have no bounds")
 @given(differences=st.lists(st.integers(-8, 8), min_size=2, max_size=11))
 def test_all_flips_are_those_of_an_enumeration(differences):
     found = compared(*(d / 16 for d in differences), test="permutation")["p_value"]
     some = [d for d in differences if d]
     sums = [abs(sum(ways)) for ways in itertools.product(*((d, -d) for d in some))]
     expected = sum(one >= abs(sum(some)) for one in sums) / len(sums)
-    assert found == (None if len(set(differences)) == 1 and some else expected)
+    assert found == expected
 
 
 def test_all_flips_of_as_many_differences_as_are_enumerated_in_parts():
@@ -141,7 +141,7 @@ def test_drawn_flips_are_near_those_of_scipy(n):
 def test_the_t_test_is_that_of_scipy():
     data = runs(1)
     found = fp.compare(
-        data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], by="q", details=True
+        data, ["average_precision", "ndcg@3"], "t", ["a", "b", "c"], mean_over="q", details=True
     )
     assert found.select("metric", "baseline", "system").rows() == [
         (metric, *pair)
@@ -159,7 +159,7 @@ def test_the_t_test_is_that_of_scipy():
         interval = expected.confidence_interval(0.95)
         assert row["p_value"] == pytest.approx(expected.pvalue, rel=0, abs=1e-9)
         assert (row["low"], row["high"]) == (near(interval.low), near(interval.high))
-        assert (row["units_system"], row["undefined"]) == (both.sum(), (~both).sum())
+        assert (row["n_system"], row["undefined"]) == (both.sum(), (~both).sum())
         assert (row["value_baseline"], row["value_system"]) == (
             near(old[both].mean()),
             near(new[both].mean()),
@@ -168,7 +168,7 @@ def test_the_t_test_is_that_of_scipy():
         near(p) for p in multipletests(found["p_value"], method="holm")[1]
     ]
     plain = fp.compare(
-        data, "average_precision", "t", ["a", "b"], by="q", correction=None, details=True
+        data, "average_precision", "t", ["a", "b"], mean_over="q", correction=None, details=True
     )
     assert plain.columns == SINGLE
 
@@ -189,7 +189,7 @@ def test_corrections():
 def test_a_ready_table_gives_what_the_rows_give():
     data = runs(2)
     names = ["average_precision", "precision@2"]
-    given_ = {"by": ["segment", "q"], "mean_over": "q", "baseline": "b"}
+    given_ = {"by": "segment", "mean_over": "q", "baseline": "b"}
     of_rows = fp.compare(data, names, "t", ["a", "b", "c"], **given_, details=True)
     each = fp.evaluate(data, names, "t", ["a", "b", "c"], by=["segment", "q"])
     of_figures = fp.compare(each, names, **given_, details=True)
@@ -202,15 +202,17 @@ def test_a_ready_table_gives_what_the_rows_give():
     ]
 
 
-def test_few_groups_and_no_spread():
-    with pytest.raises(ValueError, match="each value of 'system' has one unit only"):
-        fp.compare(figures(0.25), "m", by="system")
+def test_few_units_and_no_spread():
+    with pytest.raises(ValueError, match="mean_over names 'system', whose values are compared"):
+        fp.compare(figures(0.25), "m", mean_over="system")
     bounds = ("low", "high", "p_value", "p_adjusted", "effect_size")
-    assert [compared(0.25)[name] for name in bounds] == [None] * 5
-    assert [compared(0.25, 0.25, 0.25)[name] for name in bounds] == [None] * 5
+    with pytest.warns(fp.DataWarning, match="1 of 1 values have no bounds: there is one unit only"):
+        assert [compared(0.25)[name] for name in bounds] == [None] * 5
+    with pytest.warns(fp.DataWarning, match="no bounds: the differences have no spread"):
+        assert [compared(0.25, 0.25, 0.25)[name] for name in bounds] == [None] * 5
     assert [compared(0.0, 0.0, 0.0)[name] for name in bounds] == [0.0, 0.0, 1.0, 1.0, None]
     none = compared(None, None)
-    assert [none[name] for name in ("units_baseline", "undefined", "difference", "p_value")] == [
+    assert [none[name] for name in ("n_baseline", "undefined", "difference", "p_value")] == [
         0,
         2,
         None,
@@ -218,20 +220,50 @@ def test_few_groups_and_no_spread():
     ]
 
 
+@pytest.mark.filterwarnings("ignore:1 of 1 values have no bounds")
+@pytest.mark.parametrize(
+    ("number", "p"),
+    # All 2^n flips: 2 of them are as large. More than 20 units: the data among 10,001 draws.
+    [(2, 2 / 4), (3, 2 / 8), (5, 2 / 32), (20, 2 / 2**20), (60, 1 / 10_001)],
+)
+@pytest.mark.parametrize("difference", [0.5, -1 / 3])
+def test_flips_of_differences_that_are_all_one_number(number, p, difference):
+    row = compared(*[difference] * number, test="permutation")
+    assert row["p_value"] == near(p)
+    assert (row["low"], row["high"]) == (None, None)
+
+
+def test_a_test_without_a_p_value_does_not_count_in_the_correction():
+    values = {"old": [0.1, 0.2, 0.3], "same": [0.6, 0.7, 0.8], "new": [0.1, 0.3, 0.5]}
+    rows = [(s, q, v) for s, of_system in values.items() for q, v in enumerate(of_system)]
+    data = pl.DataFrame(rows, schema=["system", "q", "m"], orient="row")
+    call = {"mean_over": "q", "baseline": "old", "details": True}
+    with pytest.warns(fp.DataWarning, match="1 of 2 values have no bounds"):
+        by_t = fp.compare(data, "m", **call)
+    # Differences of 0, .1, .2: t = 3^(1/2), and the other test has no p-value.
+    p = 2 * stats.t.sf(3**0.5, 2)
+    assert by_t.sort("system")["p_adjusted"].to_list() == [near(p), None]
+    with pytest.warns(fp.DataWarning, match="1 of 2 values have no bounds"):
+        by_flips = fp.compare(data, "m", test="permutation", **call)
+    # Two differences other than 0: 2 of 4 flips. Three: 2 of 8. Holm doubles the smaller p.
+    assert by_flips.sort("system")["p_value"].to_list() == [0.5, 0.25]
+    assert by_flips.sort("system")["p_adjusted"].to_list() == [0.5, 0.5]
+
+
 def test_rounding_errors_are_ties():
     # Of values near 1, differences of 1e-15 are rounding errors: no bound excludes 0, and p is 1.
     noise = figures(1e-15, -1e-15, 2e-15).with_columns(pl.col("m") + 1.0)
     for test in ("t", "permutation"):
-        row = fp.compare(noise, "m", by="query", baseline="old", test=test, details=True).row(
-            0, named=True
-        )
+        row = fp.compare(
+            noise, "m", mean_over="query", baseline="old", test=test, details=True
+        ).row(0, named=True)
         assert [row[name] for name in ("wins", "equal", "losses", "p_value")] == [0, 3, 0, 1.0]
         assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
     # Differences of 1e-13 between values near 1 are no rounding errors, and those below 6e-14 are.
     assert [compared(1.0, difference, -1.0)["wins"] for difference in (1e-13, 5e-14)] == [2, 1]
 
 
-# Groups that systems share
+# Units that systems share
 # -------------------------------------------------------------------------------------------
 
 
@@ -240,32 +272,49 @@ def arms(shared: int, alone: int, more: int) -> pl.DataFrame:
     users = [("x", i) for i in range(shared + alone)] + [("y", i) for i in range(shared)]
     users += [("y", 100 + i) for i in range(more)]
     return pl.DataFrame(users, schema=["system", "user"], orient="row").with_columns(
-        ap=pl.col("user") % 7 / 10
+        ap=pl.col("user") % 7 / 10 + (pl.col("system") == "y") * (pl.col("user") % 3) / 10
     )
 
 
-def test_systems_that_share_no_group():
-    with pytest.raises(
-        ValueError, match=r"systems 'x' and 'y' share none of their groups: .*between='system'"
-    ):
-        fp.compare(arms(0, 5, 5), "ap", by="user")
+def compared_arms(data: pl.DataFrame, **more) -> dict:
+    (row,) = fp.compare(data, "ap", mean_over="user", details=True, **more).to_dicts()
+    return row
+
+
+def test_systems_that_share_no_unit():
+    row = compared_arms(arms(0, 5, 6))
+    assert (row["n_baseline"], row["n_system"]) == (5, 6)
+    assert row["method"] == "Welch over 5 and 6 groups of user"
+    none = "paired=True: 'x' and 'y' share none of their groups of user"
+    with pytest.raises(ValueError, match=none):
+        compared_arms(arms(0, 5, 5), paired=True)
     # Of three systems, the pair that is compared counts.
     third = arms(3, 0, 0).vstack(arms(0, 0, 3).with_columns(system=pl.lit("z")))
     with pytest.raises(ValueError, match="'x' and 'z' share none"):
-        fp.compare(third, "ap", by="user", baseline="x")
+        fp.compare(third, "ap", mean_over="user", baseline="x", paired=True)
 
 
-def test_systems_that_share_few_groups():
-    few = arms(2, 3, 6)
-    with pytest.warns(
-        fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups"
-    ) as warned:
-        compared = fp.compare(few, "ap", by="user", details=True)
-    assert len(warned) == 1
-    assert compared["units_system"].item() == 2
-    # Half of the smaller system; and a system that ran on few of the groups of the other.
-    for silent in (arms(3, 3, 3), arms(3, 0, 90)):
-        assert fp.compare(silent, "ap", by="user", details=True)["units_system"].item() == 3
+def test_systems_that_share_few_units():
+    # Exactly half of the smaller system is not more than half.
+    for few in (arms(2, 3, 6), arms(3, 3, 3)):
+        sizes = few.group_by("system").len().sort("system")["len"].to_list()
+        with pytest.warns(fp.DataWarning, match="takes them as independent") as warned:
+            row = compared_arms(few)
+        assert len(warned) == 1
+        assert [row["n_baseline"], row["n_system"]] == sizes
+        assert row["method"].startswith("Welch")
+    left_out = "share 2 of their 5 and 8 groups of user, and the paired test leaves out 9"
+    with pytest.warns(fp.DataWarning, match=left_out):
+        assert compared_arms(arms(2, 3, 6), paired=True)["n_system"] == 2
+
+
+def test_systems_that_share_most_units():
+    # More than half of the smaller system, which ran on few of the units of the other one.
+    with pytest.warns(fp.DataWarning, match="share 3 of their 3 and 93 .* leaves out 90"):
+        assert compared_arms(arms(3, 0, 90))["method"] == "paired t over 3 groups of user"
+    assert compared_arms(arms(4, 0, 0))["n_system"] == 4
+    unpaired = compared_arms(arms(4, 0, 0), paired=False)
+    assert unpaired["method"] == "Welch over 4 and 4 groups of user"
 
 
 # Rows that were drawn
@@ -346,7 +395,7 @@ def test_users_that_were_drawn():
     right = [(data[system] >= 6) == data["t"] for system in ("old", "new")]
     expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
     assert accuracy["p_value"] == near(expected.pvalue)
-    assert alone["units_system"].to_list() == [60, 60]
+    assert alone["n_system"].to_list() == [60, 60]
 
 
 def test_the_same_scores_and_rows_without_a_value():
@@ -375,22 +424,39 @@ def test_the_same_scores_and_rows_without_a_value():
 
 REFUSED = [
     (
-        {"by": None, "metrics": "precision@3"},
+        {"metrics": "precision@3"},
         ValueError,
         "precision@3 has no closed form where rows are sampled",
     ),
     (
-        {"by": None, "test": "permutation"},
+        {"test": "permutation"},
         ValueError,
         "test='permutation' flips the signs of differences of paired",
     ),
     (
-        {"cluster": "segment", "sampled": "groups"},
+        {"cluster": "c", "mean_over": "q", "sampled": "groups"},
         ValueError,
-        "cluster= is about rows that were drawn together",
+        "cluster=: groups of mean_over= have rows of several clusters",
     ),
-    ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
-    ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
+    ({"paired": False}, ValueError, "paired=False: several scores of one frame are of the same"),
+    (
+        {"score": "a", "between": "q", "paired": True},
+        ValueError,
+        "paired=True: nothing tells which rows belong together",
+    ),
+    ({"margin": 0.1}, ValueError, "margin= is about one side: give alternative="),
+    (
+        {"alternative": "less", "margin": float("inf")},
+        ValueError,
+        "margin must be finite; got inf",
+    ),
+    (
+        {"alternative": "larger"},
+        ValueError,
+        "alternative must be 'two-sided', 'greater' or 'less', got 'larger'",
+    ),
+    ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
+    ({"baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
     (
         {"test": "wilcoxon"},
         ValueError,
@@ -419,16 +485,16 @@ REFUSED = [
     ),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
     (
-        {"by": None, "sampled": "groups"},
+        {"sampled": "groups"},
         ValueError,
-        "sampled='groups' needs mean_over=, or by= of compare",
+        "sampled='groups' needs mean_over=: the keys of the groups that were drawn",
     ),
 ]
 
 
 @pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
 def test_what_is_refused(change, error, sentence):
-    given_ = {"metrics": "average_precision", "truth": "t", "score": ["a", "b"], "by": "q"} | change
+    given_ = {"metrics": "average_precision", "truth": "t", "score": ["a", "b"]} | change
     with pytest.raises(error) as raised:
         fp.compare(runs(1), given_.pop("metrics"), **given_)
     assert str(raised.value).startswith(sentence)
@@ -447,9 +513,9 @@ def test_a_dict_of_frames(kind):
         "pandas": pl.DataFrame.to_pandas,
     }[kind]
     frames = {"old": make(data), "new": make(data.with_columns(a="b"))}
-    found = fp.compare(frames, {"AP": "average_precision"}, "t", "a", by="q")
+    found = fp.compare(frames, {"AP": "average_precision"}, "t", "a", mean_over="q")
     found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
-    expected = fp.compare(data, {"AP": "average_precision"}, "t", ["a", "b"], by="q")
+    expected = fp.compare(data, {"AP": "average_precision"}, "t", ["a", "b"], mean_over="q")
     names = ["baseline", "system"]
     assert found.select("metric", *names).row(0) == ("AP", "old", "new")
     assert_same(found.drop(names), expected.drop(names))
@@ -457,8 +523,10 @@ def test_a_dict_of_frames(kind):
     both = pl.concat([data, data.with_columns(a="b")]).with_columns(
         system=pl.Series(["a", "b"]).repeat_by(96).explode()
     )
-    by_column = fp.compare(both, {"AP": "average_precision"}, "t", "a", by=["system", "q"])
-    assert_same(by_column.drop("p_adjusted"), expected)
+    by_column = fp.compare(
+        both, {"AP": "average_precision"}, "t", "a", between="system", mean_over="q"
+    )
+    assert_same(by_column.rename({"p_adjusted": "p_value"}), expected)
 
 
 def test_a_dict_of_lazy_frames_is_not_read_before_the_result_is_collected():
@@ -466,20 +534,33 @@ def test_a_dict_of_lazy_frames_is_not_read_before_the_result_is_collected():
         raise RuntimeError("read")
 
     frame = runs(1).lazy().map_batches(fail)
-    lazy = fp.compare({"old": frame, "new": frame}, "roc_auc", "t", "a", by="q")
+    lazy = fp.compare({"old": frame, "new": frame}, "roc_auc", "t", "a", mean_over="q")
     with pytest.raises(Exception, match="read"):
         lazy.collect()
 
 
 def test_frames_without_groups_have_independent_rows():
     data = runs(6)
-    found = fp.compare({"old": data, "new": data.with_columns(a="b")}, "roc_auc", "t", "a")
+    frames = {"old": data, "new": data.with_columns(a="b")}
+    # Also those of one test set: then the test is weak, and a warning says so.
+    with pytest.warns(
+        fp.DataWarning, match=r"equal numbers of rows \(96\) and positives .*cluster="
+    ):
+        found = fp.compare(frames, "roc_auc", "t", "a", details=True)
     assert found.select("baseline", "system").row(0) == ("old", "new")
+    assert found["method"].item() == "Newcombe over 96 and 96 rows"
     below = pl.concat([data.with_columns(arm=0), data.with_columns(a="b", arm=1)])
-    assert_same(
-        found.select("difference", "p_value"),
-        fp.compare(below, "roc_auc", "t", "a", between="arm").select("difference", "p_value"),
-    )
+    with pytest.warns(fp.DataWarning, match="equal numbers of rows"):
+        by_arm = fp.compare(below, "roc_auc", "t", "a", between="arm", details=True)
+    names = ["baseline", "system", "p_adjusted"]
+    assert_same(found.drop(names[:2]), by_arm.drop(names))
+    # The id of a row pairs them.
+    frames = {name: frame.with_row_index("id") for name, frame in frames.items()}
+    by_id = fp.compare(frames, "average_precision", "t", "a", cluster="id", details=True)
+    columns = ["difference", "low", "high", "p_value", "standard_error", "n_system"]
+    assert by_id["method"].item() == "paired t over 96 clusters of id"
+    wide = fp.compare(data, "average_precision", "t", ["a", "b"], details=True)
+    assert_same(by_id.select(columns), wide.select(columns))
 
 
 @pytest.mark.parametrize(
@@ -524,7 +605,7 @@ def test_frames_without_groups_have_independent_rows():
 )
 def test_frames_that_cannot_be_compared(frames, more, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        fp.compare(frames, "roc_auc", "t", "a", by="q", **more)
+        fp.compare(frames, "roc_auc", "t", "a", mean_over="q", **more)
 
 
 @pytest.mark.parametrize(
@@ -537,7 +618,5 @@ def test_all_sign_flips_up_to_20_groups(groups, resamples, p_value):
     table = pl.DataFrame(
         {"q": [*range(groups)] * 2, "system": ["a"] * groups + ["b"] * groups, "m": values}
     )
-    assert (
-        fp.compare(table, "m", by="q", test="permutation", resamples=resamples)["p_value"].item()
-        == p_value
-    )
+    call = {"mean_over": "q", "test": "permutation", "correction": None}
+    assert fp.compare(table, "m", resamples=resamples, **call)["p_value"].item() == p_value

@@ -41,7 +41,7 @@ def test_bounds_of_intervals_and_of_differences():
     lines = found.pr.format_table(decimals=4).splitlines()
     assert lines[0] == "| system | metric | value | units |"
     assert f"| **{value:.4f}** [{low:.4f}, {high:.4f}] |" in lines[2]
-    compared = run.pr.compare("average_precision", "truth", ["s", "t"], by="q")
+    compared = run.pr.compare("average_precision", "truth", ["s", "t"], mean_over="q")
     difference, low, high = compared.select("difference", "low", "high").row(0)
     assert f"| {difference:.1f} [{low:.1f}, {high:.1f}] |" in compared.pr.format_table(decimals=1)
     alone = compared.with_columns(

@@ -40,15 +40,15 @@ def test_known_answers_over_rows():
 
 
 def test_known_answers_of_means():
-    found = fp.intervals(SHARES, "average_precision", by="query", details=True)
+    found = fp.intervals(SHARES, "average_precision", mean_over="query", details=True)
     # The variance of .25, .5, .75 is 1/16.
     assert found["standard_error"].item() == near((1 / 48) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.076978, 0.923022)
     ones = pl.DataFrame({"query": range(10), "average_precision": 1.0})
     # .025 ** (1 / 10), and of misses the mirror image.
-    assert bounds(ones, "average_precision", by="query") == (near(0.025**0.1), 1.0)
+    assert bounds(ones, "average_precision", mean_over="query") == (near(0.025**0.1), 1.0)
     zeros = ones.with_columns(average_precision=0.0)
-    assert bounds(zeros, "average_precision", by="query") == (0.0, near(1 - 0.025**0.1))
+    assert bounds(zeros, "average_precision", mean_over="query") == (0.0, near(1 - 0.025**0.1))
 
 
 def test_frames_of_rows_and_of_figures_agree():
@@ -62,7 +62,7 @@ def test_frames_of_rows_and_of_figures_agree():
     ]
     of_rows = fp.intervals(run, names, "truth", "score", by="q", mean_over="q", details=True)
     figures = fp.evaluate(run, names, "truth", "score", by="q")
-    assert_same(of_rows, fp.intervals(figures, names, by="q", details=True))
+    assert_same(of_rows, fp.intervals(figures, names, mean_over="q", details=True))
     assert of_rows["metric"].to_list() == names
     means = fp.evaluate(run, names, "truth", "score", by="q", mean_over="q")
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
@@ -71,7 +71,7 @@ def test_frames_of_rows_and_of_figures_agree():
     figures_of_both = fp.evaluate(both, names, "truth", ["score", "other"], by="q")
     of_systems = fp.intervals(both, names, "truth", ["score", "other"], by="q", mean_over="q")
     assert_same(
-        fp.intervals(figures_of_both, names, by=["q", "system"]),
+        fp.intervals(figures_of_both, names, by="system", mean_over="q"),
         of_systems.sort("system", maintain_order=True),
     )
     # Of what is no share between 0 and 1, an interval of scipy's.
@@ -186,10 +186,16 @@ def test_means_of_fixed_groups():
         within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True
     )
     each = fp.intervals(within, names, "truth", "score", by="q", cluster="user", details=True)
+    # Of each group with n / (n - 1) for its n positives, or for its n rows at the threshold. A row has
+    # a weight of 1 / n there, so the effective number of clusters of all is 4^2 / sum(1 / n).
+    truth, reached = pl.col("truth").cast(bool), pl.col("score") >= 2
+    sizes = data.group_by("q").agg(truth.sum().alias(names[0]), reached.sum().alias(names[1]))
     for name in names:
-        # Of each group with 30 / 29, of all with 120 / 119.
-        sums = (each.filter(metric=name)["standard_error"] ** 2 * 29 / 30).sum() * 120 / 119
-        assert clustered.filter(metric=name)["standard_error"].item() == near(sums**0.5 / 4)
+        n = sizes.sort("q")[name].cast(pl.Float64)
+        squares = (each.filter(metric=name).sort("q")["standard_error"] ** 2 * (n - 1) / n).sum()
+        of_all = 16 / (1 / n).sum()
+        error = clustered.filter(metric=name)["standard_error"].item()
+        assert error == near((squares * of_all / (of_all - 1)) ** 0.5 / 4)
 
 
 # What has no value, and what is refused
@@ -203,9 +209,11 @@ def test_groups_without_a_value():
             data, "average_precision", "truth", "score", by="q", mean_over="q", details=True
         )
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
-    rows = fp.intervals(
-        data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q", details=True
-    )
+    names = ["average_precision", "recall@threshold=2"]
+    with pytest.warns(
+        fp.DataWarning, match=r"3 of 6 values have no bounds: there is one unit only"
+    ):
+        rows = fp.intervals(data, names, "truth", "score", by="q", details=True)
     assert rows.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
         (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
@@ -242,22 +250,22 @@ REFUSED = [
     ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
     (
-        {"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"},
+        {"cluster": "rank", "sampled": "groups", "by": "q", "mean_over": "q"},
         ValueError,
-        "cluster= is about rows",
+        "cluster=: groups of mean_over= have rows of several clusters",
     ),
     ({"truth": None}, TypeError, "truth and score: rows need both, and a frame of metrics neither"),
     (
-        {"truth": None, "score": None},
-        TypeError,
-        "by names the columns that tell the rows of a frame of metrics apart",
+        {"truth": None, "score": None, "sampled": "rows"},
+        ValueError,
+        "sampled='rows' is about rows, and a frame of metrics has groups only",
     ),
 ]
 
 
 @pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
 def test_what_is_refused(change, error, sentence):
-    data = samples(1).with_columns(w=pl.lit(1), c=pl.when(pl.int_range(pl.len()) >= 10).then(1))
+    data = samples(1).with_columns(w=pl.lit(1), rank=pl.int_range(pl.len()).over("q"))
     given = {"metrics": "average_precision", "truth": "truth", "score": "score"} | change
     with pytest.raises(error) as raised:
         fp.intervals(data, given.pop("metrics"), **given)
@@ -275,20 +283,22 @@ def test_shares_lie_between_0_and_1(values):
     with pytest.raises(
         ValueError, match=rf"column 'recall@5' holds {wrong}, and recall@5 lies between 0"
     ):
-        fp.intervals(data, "recall@5", by="q")
+        fp.intervals(data, "recall@5", mean_over="q")
     # Any other column may hold any number, and a comparison of percentages is one of them.
     renamed = data.rename({"recall@5": "percent"})
-    assert fp.intervals(renamed, "percent", by="q")["value"].item() == near(sum(values) / 3)
+    assert fp.intervals(renamed, "percent", mean_over="q")["value"].item() == near(sum(values) / 3)
     systems = pl.concat([data.with_columns(system=pl.lit(s)) for s in "ab"])
-    assert fp.compare(systems, "recall@5", by="q", baseline="a")["difference"].item() == 0
+    assert fp.compare(systems, "recall@5", mean_over="q", baseline="a")["difference"].item() == 0
 
 
 @pytest.mark.parametrize("value", [1.0, 1 - 2**-53, 1 - 2**-50, 1 + 2**-52])
 def test_a_mean_of_1_up_to_rounding(value):
-    found = fp.intervals(pl.DataFrame({"q": range(10), "ndcg": [value] * 10}), "ndcg", by="q")
+    found = fp.intervals(
+        pl.DataFrame({"q": range(10), "ndcg": [value] * 10}), "ndcg", mean_over="q"
+    )
     assert found.select("low", "high").row(0) == (near(0.025**0.1), max(1.0, value))
     mirrored = fp.intervals(
-        pl.DataFrame({"q": range(10), "ndcg": [1 - value] * 10}), "ndcg", by="q"
+        pl.DataFrame({"q": range(10), "ndcg": [1 - value] * 10}), "ndcg", mean_over="q"
     )
     assert mirrored.select("low", "high").row(0) == (min(0.0, 1 - value), near(1 - 0.025**0.1))
 
@@ -340,6 +350,7 @@ def test_the_bound_of_1_counts_clusters_of_the_rarer_label():
     assert (low, high) == (near(0.025**0.5), 1)
 
 
+@pytest.mark.filterwarnings("ignore:5 of 5 values have no bounds")
 @pytest.mark.parametrize("undefined", [0.0, 1.0])
 @pytest.mark.parametrize("cluster", [None, "user"])
 def test_a_value_in_place_of_an_undefined_one_has_no_error(undefined, cluster):
@@ -380,7 +391,8 @@ def test_infinite_thresholds_have_no_interval_and_no_difference():
         other=pl.Series([float("inf"), 2, float("-inf"), float("-inf"), 3, 1]), g=pl.col("q") % 2
     )
     call = {"by": "q", "mean_over": "q"}
-    result = fp.intervals(data, "threshold@max_f1", "t", ["s", "other"], details=True, **call)
+    with pytest.warns(fp.DataWarning, match="1 of 2 values have no bounds: the value is infinite"):
+        result = fp.intervals(data, "threshold@max_f1", "t", ["s", "other"], details=True, **call)
     assert result["value"].to_list() == [float("inf"), None]
     assert result.select("low", "high", "standard_error").null_count().row(0) == (2, 2, 2)
     for score, more in (

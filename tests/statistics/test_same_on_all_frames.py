@@ -9,7 +9,12 @@ import frame_pr as fp
 
 pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
 RNG = np.random.default_rng(0)
-COLUMNS = {"q": np.arange(240) // 12, "w": np.arange(240) // 12 % 3, "y": RNG.random(240) < 0.4}
+COLUMNS = {
+    "q": np.arange(240) // 12,
+    "w": np.arange(240) // 12 % 3,
+    "topic": np.arange(240) // 12 % 7,
+    "y": RNG.random(240) < 0.4,
+}
 SCORES = {name: RNG.random(240).round(2) for name in "ab"}
 DATA = pl.DataFrame({**COLUMNS, **SCORES, "user": RNG.integers(0, 30, 240)})
 NAMES = ["average_precision", "roc_auc", "recall@threshold=0.5"]
@@ -24,12 +29,17 @@ CALLS = [
         f, NAMES, "y", ["a", "b"], by=["w", "q"], mean_over="q", test="permutation", seed=3
     ),
     # With more than 20 groups, signs are drawn: one seed, one p-value.
-    lambda f: fp.compare(f, NAMES[:2], "y", ["a", "b"], by="user", test="permutation", seed=7),
+    lambda f: fp.compare(
+        f, NAMES[:2], "y", ["a", "b"], mean_over="user", test="permutation", seed=7
+    ),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], cluster="user", by="w"),
     lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="user", between="w"),
-    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="w", sampled="rows"),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], by="w"),
     lambda f: fp.compare(f, NAMES, "y", "a", between="w", baseline="previous", cluster="user"),
-    lambda f: fp.compare(f, NAMES, "y", "a", by="q", between="w", mean_over="q", baseline=1),
+    lambda f: fp.compare(f, NAMES, "y", "a", between="w", mean_over="q", baseline=1),
+    lambda f: fp.compare(f, NAMES, "y", ["a", "b"], mean_over="user", sampled="rows"),
+    lambda f: fp.compare(f, "ndcg@5", "y", ["a", "b"], mean_over="q", cluster="topic"),
+    lambda f: fp.intervals(f, ["ndcg@5", "roc_auc"], "y", "a", mean_over="q", cluster="topic"),
     lambda f: fp.average_curve(f, "y", ["a", "b"], by="w", mean_over="q"),
     lambda f: fp.report(f, "y", ["a", "b"], by="q", confidence=0.9),
 ]

@@ -48,12 +48,13 @@ def test_known_answer():
     result = fp.compare(data, RECALL, "t", "s", between="arm", details=True)
     (row,) = result.iter_rows(named=True)
     assert (row["metric"], row["baseline"], row["system"]) == (RECALL, "a", "b")
-    assert (row["units_baseline"], row["units_system"]) == (80, 70)
+    assert (row["n_baseline"], row["n_system"]) == (80, 70)
     assert (row["value_baseline"], row["value_system"], row["difference"]) == (0.6, 0.8, near(0.2))
     assert (round(row["low"], 4), round(row["high"], 4)) == (0.0524, 0.3339)
     assert row["standard_error"] == near((0.8 * 0.2 / 70 + 0.6 * 0.4 / 80) ** 0.5)
     # At this error rate the interval ends at 0.
     assert row["p_value"] == row["p_adjusted"]
+    assert row["method"] == "Newcombe over 80 and 70 rows"
     at_0 = proportion.confint_proportions_2indep(
         56, 70, 48, 80, method="newcomb", compare="diff", alpha=row["p_value"]
     )
@@ -80,14 +81,14 @@ def test_shares_are_those_of_statsmodels():
         )
 
 
-def test_means_over_units_are_those_of_scipy():
+def test_means_of_numbers_are_those_of_scipy():
     own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
-    values = fp.evaluate(own, AP, "t", "s", by=["week", "user"])
-    result = fp.compare(values, AP, by=["week", "user"], between="week", details=True)
-    assert_same(result, compared(own, by=["week", "user"], mean_over="user"))
+    values = fp.evaluate(own, "mean_rank", "t", "s", by=["week", "user"])
+    result = fp.compare(values, "mean_rank", mean_over="user", between="week", details=True)
+    assert_same(result, compared(own, "mean_rank", mean_over="user"))
     for row in result.iter_rows(named=True):
         a, b = (
-            values.filter(week=row[side])[AP].drop_nulls().to_numpy()
+            values.filter(week=row[side])["mean_rank"].drop_nulls().to_numpy()
             for side in ("baseline", "system")
         )
         expected = stats.ttest_ind(b, a, equal_var=False)
@@ -97,7 +98,33 @@ def test_means_over_units_are_those_of_scipy():
             near(low),
             near(high),
         )
-        assert (row["units_baseline"], row["units_system"]) == (len(a), len(b))
+        assert (row["n_baseline"], row["n_system"]) == (len(a), len(b))
+        assert row["method"] == f"Welch over {len(a)} and {len(b)} groups of user"
+
+
+def test_means_of_shares_combine_the_intervals_of_both_groups():
+    own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
+    sides = fp.intervals(own, AP, "t", "s", by="week", mean_over="user").sort("week").to_dicts()
+    for row in compared(own, mean_over="user").iter_rows(named=True):
+        a, b = sides[row["baseline"]], sides[row["system"]]
+        assert row["low"] == near(
+            row["difference"] - np.hypot(b["value"] - b["low"], a["high"] - a["value"])
+        )
+        assert row["high"] == near(
+            row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"])
+        )
+        assert row["method"].startswith("Newcombe over ")
+
+
+def test_all_hits_against_no_hits():
+    # The bounds of 100 of 100 are .025^(1 / 100) and 1, and those of 0 of 100 the mirror image.
+    least = 0.025**0.01
+    data = pl.DataFrame({"arm": ["a"] * 100 + ["b"] * 100, "success@1": [1.0] * 100 + [0.0] * 100})
+    (row,) = fp.compare(data, "success@1", between="arm", details=True).to_dicts()
+    assert (row["difference"], row["low"]) == (-1, -1)
+    assert row["high"] == near(-1 + 2**0.5 * (1 - least))
+    # The interval contains 0 if 2^(1/2) (1 - (alpha / 2)^(1 / 100)) is 1.
+    assert row["p_value"] == pytest.approx(2 * (1 - 2**-0.5) ** 100, rel=1e-6)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -118,7 +145,8 @@ def test_the_interval_combines_those_of_both_groups(metric, confidence):
     )
 
 
-@pytest.mark.parametrize("more", [{}, {"cluster": "user"}], ids=str)
+@pytest.mark.filterwarnings("ignore:compare. .* depends on the prevalence")
+@pytest.mark.parametrize("more", [{}, {"cluster": "user", "paired": False}], ids=str)
 @pytest.mark.parametrize("seed", [0])
 def test_the_p_value_is_where_the_interval_ends_at_0(seed, more):
     data = scored(seed, rows=120).with_columns(s=pl.col("s") + pl.col("t") * pl.col("week"))
@@ -145,7 +173,7 @@ def test_a_perfect_group_has_an_error():
         assert row["low"] < 0 < row["high"]
         assert row["p_value"] > 0.05
         assert row["standard_error"] > 0.05
-    # AUC 1 against AUC 0.
+    # AUC 1 against AUC 0. The weeks have as many rows and positives.
     opposite = pl.DataFrame(
         {
             "week": [0] * 120 + [1] * 120,
@@ -153,23 +181,30 @@ def test_a_perfect_group_has_an_error():
             "s": [2.0, 1.0] * 60 + [1.0, 2.0] * 60,
         }
     )
-    (row,) = compared(opposite, AUC).iter_rows(named=True)
+    with pytest.warns(fp.DataWarning, match="equal numbers of rows .* positives"):
+        (row,) = compared(opposite, AUC).iter_rows(named=True)
     assert (row["difference"], row["low"]) == (-1.0, -1.0)
     assert row["high"] < -0.9
     assert 0 < row["p_value"] < 1e-6
 
 
-def test_units_of_both_groups_are_told():
-    with pytest.warns(
-        fp.DataWarning,
-        match="40 of 40 units occur in several groups of week.* rename column week to system",
-    ):
-        compared(scored(), by=["week", "user"], mean_over="user")
-    renamed = scored().rename({"week": "system"})
-    paired = fp.compare(renamed, AP, "t", "s", by=["system", "user"], details=True)
-    assert paired["units_system"].to_list() == paired["units_baseline"].to_list()
+def test_units_of_both_groups_are_paired():
+    with pytest.warns(fp.DataWarning, match="share 36 of their 39 and 37 groups of user, .* out 4"):
+        paired = compared(scored(), mean_over="user")
+    assert paired["method"].to_list() == [
+        f"paired t over {n} groups of user" for n in paired["n_system"]
+    ]
+    wide = fp.evaluate(scored(), AP, "t", "s", by=["week", "user"]).pivot(
+        "week", index="user", values=AP
+    )
+    for row in paired.iter_rows(named=True):
+        both = wide.drop_nulls([str(row["baseline"]), str(row["system"])])
+        a, b = both[str(row["baseline"])], both[str(row["system"])]
+        assert row["p_value"] == near(stats.ttest_rel(b, a).pvalue)
+    different = compared(scored(), mean_over="user", paired=False)
+    assert {method.split()[0] for method in different["method"]} == {"Newcombe"}
     own = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
-    assert compared(own, by=["week", "user"], mean_over="user").height == 3
+    assert_same(compared(own, mean_over="user").drop("undefined"), different.drop("undefined"))
 
 
 def test_which_groups_are_compared():
@@ -209,24 +244,26 @@ def test_several_scores():
     assert renamed["difference"].tolist() == both["difference"].to_list()
 
 
+def below_each_other(data, second: str) -> pl.DataFrame:
+    """Two scores of the same rows, as groups of a column `system`."""
+    rows = data.select("user", "t", s="s", system=pl.lit("0"))
+    return pl.concat([rows, data.select("user", "t", s=second, system=pl.lit("1"))])
+
+
 def test_clusters_in_both_groups():
-    # Two systems over the same rows, below each other: groups of the same users, whose errors are
-    # paired.
+    # Two systems over the same rows, below each other: groups of the same users, which are paired.
     data = scored(rows=400).with_columns(
         other=pl.col("s") + np.random.default_rng(1).normal(size=400)
     )
-    paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user", details=True)
-    rows = data.select("user", "t", s="s", system=pl.lit("0"))
-    below = pl.concat([rows, data.select("user", "t", s="other", system=pl.lit("1"))])
-    unpaired = fp.compare(
-        below, [AP, AUC], "t", "s", between="system", cluster="user", details=True
-    )
-    reach = stats.t.ppf(0.975, data["user"].n_unique() - 1)
-    assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(
-        map(near, unpaired["standard_error"])
-    )
-    alone = fp.compare(below, [AP, AUC], "t", "s", between="system", details=True)
-    assert (unpaired["standard_error"] < alone["standard_error"]).all()
+    call = {"cluster": "user", "details": True}
+    paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], **call)
+    below = below_each_other(data, "other")
+    same = fp.compare(below, [AP, AUC], "t", "s", between="system", **call)
+    columns = ["difference", "low", "high", "p_value", "standard_error", "method"]
+    assert_same(paired.select(columns), same.select(columns))
+    # As different ones, their covariance counts in the combined intervals.
+    unpaired = fp.compare(below, [AP, AUC], "t", "s", between="system", paired=False, **call)
+    assert unpaired["standard_error"].to_list() == list(map(near, paired["standard_error"]))
     sides = [
         fp.intervals(data, [AP, AUC], "t", score, cluster="user", details=True)
         for score in ("s", "other")
@@ -239,6 +276,8 @@ def test_clusters_in_both_groups():
             assert abs(row[bound] - row["difference"]) == near(reach)
 
 
+@pytest.mark.filterwarnings("ignore:compare. .* depends on the prevalence")
+@pytest.mark.filterwarnings("ignore:.* have no bounds")
 def test_clusters_in_both_groups_have_one_p_value():
     # The errors of two clusters are those of one number: their correlation is 1 or -1, and the
     # intervals are wide.
@@ -253,9 +292,10 @@ def test_clusters_in_both_groups_have_one_p_value():
     )
     p_values = []
     for confidence in (0.5, 0.7, 0.9, 0.95, 0.99, 0.9999, 0.999999):
-        result = compared(
-            data, METRICS, by="case", cluster="user", confidence=confidence, correction=None
-        )
+        with pytest.warns(fp.DataWarning, match="by: 50 groups, most of them with fewer than 30"):
+            result = compared(
+                data, METRICS, by="case", cluster="user", paired=False, confidence=confidence
+            )
         result = result.drop_nulls("p_value").with_columns(
             excludes_0=(pl.col("low") > 0) | (pl.col("high") < 0)
         )
@@ -278,6 +318,7 @@ ONE_ROW = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:compare. two groups have equal numbers")
 @pytest.mark.parametrize(("scores", "low", "high", "p"), ONE_ROW)
 def test_a_share_of_one_row_has_bounds(scores, low, high, p):
     # Each week has one positive.
@@ -288,7 +329,8 @@ def test_a_share_of_one_row_has_bounds(scores, low, high, p):
     assert result.row(0) == (near(low), near(high), near(p))
 
 
-def test_clusters_whose_errors_cancel():
+@pytest.mark.parametrize("paired", [None, False])
+def test_clusters_whose_errors_cancel(paired):
     # Each user has the same rows in both weeks, and week 2 one more positive: its recall is larger
     # for all users.
     hits = {1: [1, 1, 0, 0], 2: [1, 0, 0, 0]}
@@ -297,7 +339,8 @@ def test_clusters_whose_errors_cancel():
         (2, user, hit) for user, of_user in hits.items() for hit in [*of_user[1:], of_user[0] or 1]
     ]
     data = pl.DataFrame(rows, schema=["week", "user", "s"], orient="row").with_columns(t=True)
-    (same,) = compared(data, "recall@threshold=1", cluster="user").iter_rows(named=True)
+    call = {"cluster": "user", "paired": paired}
+    (same,) = compared(data, "recall@threshold=1", **call).iter_rows(named=True)
     assert (
         same["difference"],
         same["standard_error"],
@@ -310,27 +353,24 @@ def test_clusters_whose_errors_cancel():
         .then(1)
         .otherwise("s")
     )
-    (row,) = compared(data.with_columns(s=more), "recall@threshold=1", cluster="user").iter_rows(
-        named=True
-    )
+    data = data.with_columns(s=more)
+    with pytest.warns(fp.DataWarning, match="no bounds: the differences have no spread"):
+        (row,) = compared(data, "recall@threshold=1", **call).iter_rows(named=True)
     assert (row["difference"], row["standard_error"]) == (0.25, 0)
     assert (row["low"], row["high"], row["p_value"]) == (None, None, None)
 
 
-def test_means_that_do_not_vary():
-    # Every user of week 1 and 3 has recall 1, every user of week 2 has 0: no standard error, so no
-    # t statistic.
-    rows = {
-        "user": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9],
-        "week": [1] * 6 + [2] * 6 + [3] * 6,
-        "t": [1, 0] * 9,
-    }
-    data = pl.DataFrame(rows | {"s": [2, 1] * 3 + [1, 2] * 3 + [2, 1] * 3})
-    result = data.pr.compare(
-        "recall@1", "t", "s", by="user", mean_over="user", between="week", baseline=1
+def test_means_of_numbers_that_do_not_vary():
+    # Every query of week 1 and 3 has rank 1, every query of week 2 has rank 2: no t statistic.
+    data = pl.DataFrame(
+        {"week": [1] * 3 + [2] * 3 + [3] * 3, "rank": [1.0] * 3 + [2.0] * 3 + [1.0] * 3}
     )
+    with pytest.warns(
+        fp.DataWarning, match="1 of 2 values have no bounds: the differences have no"
+    ):
+        result = fp.compare(data, "rank", between="week", baseline=1, correction=None)
     assert result.select("system", "difference", "low", "high", "p_value").rows() == [
-        (2, -1.0, None, None, None),
+        (2, 1.0, None, None, None),
         (3, 0.0, 0.0, 0.0, 1.0),
     ]
 
@@ -350,7 +390,11 @@ def test_means_that_do_not_vary():
             "test='permutation' flips the signs of differences of paired groups",
         ),
         ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
-        ({"mean_over": True}, "each value of 'week' has one unit only"),
+        (
+            {"mean_over": True},
+            "mean_over=True averages over all columns of by=, and there are none",
+        ),
+        ({"mean_over": "week"}, "mean_over names 'week', whose values are compared"),
         ({"between": "s"}, "column 's' is given twice, to by= and to score="),
     ],
 )
@@ -383,7 +427,7 @@ def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
         ]
         frame["user"] = frame["user"] * 3 + frame["week"]
         values = fp.evaluate(frame, AP, "t", "s", by=["user", "age"])
-        means = fp.compare(values, AP, by=["user", "age"], between="age", baseline="previous")
+        means = fp.compare(values, AP, mean_over="user", between="age", baseline="previous")
         assert [*zip(means["baseline"], means["system"], strict=True)] == [*pairwise(names)]
 
 
@@ -397,5 +441,5 @@ def test_undefined_values_of_both_groups_add_up():
     data = pl.DataFrame(
         {"w": [1] * 3 + [2] * 4, "q": range(7), "m": [0.1, 0.2, None, None, 0.5, 0.7, None]}
     )
-    result = fp.compare(data, "m", by=["w", "q"], between="w", details=True)
-    assert result.select("undefined", "units_baseline", "units_system").row(0) == (3, 2, 2)
+    result = fp.compare(data, "m", mean_over="q", between="w", details=True)
+    assert result.select("undefined", "n_baseline", "n_system").row(0) == (3, 2, 2)

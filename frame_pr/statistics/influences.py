@@ -1,0 +1,116 @@
+"""Metrics that have a standard error over sampled rows, and the influence of a row on each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.metrics.cutoffs import Threshold
+from frame_pr.metrics.names import BLOCKS, metric
+from frame_pr.metrics.rates import RATES, RowShare
+from frame_pr.statistics.bounds import BoundsName
+
+BLOCK_COLUMNS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
+"""The columns of blocks that influences read."""
+
+
+class RowMetric(NamedTuple):
+    """A metric and, if it has a standard error over rows, the influence D of a row on it.
+
+    D is the derivative of the metric by the weight of the row. It is a formula of the label and the
+    block of the row, and of the `value`, the `positives` and the `rows` of its group. The D of all
+    rows sum to 0, and the sum of their squares is about the variance of the metric.
+    """
+
+    name: str
+    bounds: BoundsName = "share"
+    """Which bounds a value has that is of one group with independent rows."""
+    influence: pl.Expr | None = None
+    whole: pl.Expr | None = None
+    """How often a share counts a row; None for a metric of the whole ranking, which has one df less than the rows of
+    the rarer label.
+    """
+    threshold: Threshold | None = None
+    by_class: bool = False
+    """Whether the D of the positives sum to 0, and those of the negatives too."""
+    of_prevalence: bool = False
+    """Whether the value changes with the share of positives, if the scores of both classes stay as they are."""
+
+
+def _average_precision() -> RowMetric:
+    """Return average precision. A positive that is not retrieved has D = -A / P.
+
+    More weight for a positive changes its own term, and the precision at its step and at all later
+    ones; more weight for a negative changes only the latter.
+    """
+    lacking = (BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")).fill_null(-1.0)
+    # Relative to 1 - A, which for good rankings is as small as the other terms.
+    of_hit = lacking + (1 - pl.col("value"))
+    of_miss = -pl.col("later_hits")
+    influence = pl.when("truth").then(of_hit).otherwise(of_miss) / BLOCKS.positives
+    return RowMetric("average_precision", influence=influence, of_prevalence=True)
+
+
+def _roc_auc() -> RowMetric:
+    """Return ROC AUC. The variance is that of DeLong, DeLong and Clarke-Pearson (1988).
+
+    A positive depends on the share of negatives above it, a negative on that of positives below it.
+    Rows that are not retrieved are the last block.
+    """
+    positives = BLOCKS.positives
+    negatives = BLOCKS.rows - BLOCKS.positives
+    tp = BLOCKS.tp.fill_null(positives)
+    fp = BLOCKS.k.fill_null(BLOCKS.rows) - tp
+    ties = BLOCKS.size - BLOCKS.hits
+    share_above = (fp - ties / 2) / negatives
+    share_below = 1 - (tp - BLOCKS.hits / 2) / positives
+    lacking = 1 - pl.col("value")
+    of_hit = (lacking - share_above) / positives
+    of_miss = (lacking - share_below) / negatives
+    influence = pl.when("truth").then(of_hit).otherwise(of_miss)
+    return RowMetric("roc_auc", "roc_auc", influence, by_class=True)
+
+
+def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric:
+    """Return a share of rows. The columns named after thresholds say whether a row reaches the threshold."""
+    is_reached = pl.lit(True) if threshold is None else pl.col(str(threshold))
+    part = share.part(pl.col("truth"), is_reached).cast(pl.Float64)
+    whole = share.whole(pl.col("truth"), is_reached).cast(pl.Float64)
+    total = (whole * pl.col("count")).sum().over("group")
+    influence = (part - pl.col("value") * whole) / total
+    bounds: BoundsName = "f1" if share.harmonic else "proportion"
+    of_prevalence = _counts_both_labels(share) and name != "prevalence"
+    return RowMetric(name, bounds, influence, whole, threshold, of_prevalence=of_prevalence)
+
+
+def _counts_both_labels(share: RowShare) -> bool:
+    """Return whether rows of both labels are in the whole of a share, as they are for precision."""
+    cases = pl.DataFrame({"t": [True, False] * 2, "p": [True, True, False, False]})
+    whole = share.whole(pl.col("t"), pl.col("p")).cast(pl.Int64)
+    counted = cases.filter(whole > 0)
+    return counted["t"].n_unique() == 2
+
+
+_OF_RANKING = {metric.name: metric for metric in (_average_precision(), _roc_auc())}
+
+
+def row_metric(name: str) -> RowMetric | None:
+    """Return the metric of this name; None if it has no standard error over rows."""
+    head = name.partition("@")[0]
+    cutoff = metric(name).cutoff
+    share = RATES[head].row_share if head in RATES else None
+    if share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
+        return _share(name, share, cutoff)
+    return _OF_RANKING.get(name)
+
+
+def of_rows(name: str) -> RowMetric:
+    """Return the metric of this name; raise if it has no standard error over rows."""
+    if target := row_metric(name):
+        return target
+    raise ValueError(
+        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence "
+        "and shares of rows at a threshold, such as recall@threshold=0.5, have one; "
+        "method='bootstrap' gives an interval for every metric"
+    )

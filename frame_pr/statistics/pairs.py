@@ -1,0 +1,260 @@
+"""What a comparison tests: pairs of systems or groups, the hypothesis, and the corrections for many tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
+from frame_pr.inputs.values import label_of
+from frame_pr.statistics import bounds
+from frame_pr.statistics.bounds import Array, Bounds, array_of, columns_of
+from frame_pr.statistics.sampled_rows import Sample, SampledRows
+from frame_pr.statistics.units import UnitValues
+
+TIE = 2.0**-44
+"""A smaller difference is a rounding error, as a share of the largest value."""
+RESULTS = ("metric", "baseline", "system", "difference", "low", "high")
+"""The columns of a comparison after the keys. One of the p-values follows."""
+_FLOAT, _COUNT = pl.Float64(), pl.Int64()
+NUMBERS: Mapping[str, pl.DataType] = {
+    "difference": _FLOAT,
+    "low": _FLOAT,
+    "high": _FLOAT,
+    "p_value": _FLOAT,
+}
+"""The numbers of a comparison."""
+DETAILS: Mapping[str, pl.DataType] = {
+    "method": pl.String(),
+    "value_baseline": _FLOAT,
+    "value_system": _FLOAT,
+    "standard_error": _FLOAT,
+    "effect_size": _FLOAT,
+    "n_baseline": _COUNT,
+    "n_system": _COUNT,
+    "undefined": _COUNT,
+    "wins": _COUNT,
+    "equal": _COUNT,
+    "losses": _COUNT,
+    "level": _FLOAT,
+}
+"""The columns that `details=True` adds. A number is null where a test does not give it."""
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+class Hypothesis(NamedTuple):
+    """The hypothesis of a test, and the confidence level of the bounds of a difference."""
+
+    confidence: float
+    alternative: Alternative = "two-sided"
+    """Which differences a small p-value speaks for."""
+    margin: float = 0.0
+    """How far a difference may lie on the wrong side of 0: a test of non-inferiority."""
+
+    @property
+    def null_value(self) -> float:
+        """Return the difference that is tested against."""
+        return self.margin if self.alternative == "less" else -self.margin
+
+    @property
+    def alpha(self) -> float:
+        """Return the error rate of both bounds together. A one-sided test has the whole error rate in one bound."""
+        error_rate = 1 - self.confidence
+        return error_rate if self.alternative == "two-sided" else 2 * error_rate
+
+    def p_value(self, two_sided: Array, difference: Array) -> Array:
+        """Return the p-value from the two-sided one, by the side of the tested value on which the difference is."""
+        import numpy as np
+
+        if self.alternative == "two-sided":
+            return two_sided
+        speaks_for = difference > self.null_value
+        if self.alternative == "less":
+            speaks_for = difference < self.null_value
+        return np.where(speaks_for, two_sided / 2, 1 - two_sided / 2)
+
+    def exact_p_value(self, difference: Array) -> Array:
+        """Return the p-value of a difference without an error: its interval is one point."""
+        import numpy as np
+
+        excludes = difference != self.null_value
+        if self.alternative == "greater":
+            excludes = difference > self.null_value
+        if self.alternative == "less":
+            excludes = difference < self.null_value
+        return np.where(excludes, 0.0, 1.0)
+
+    def sides(self, low: Array, high: Array) -> Bounds:
+        """Return the bounds of the alternative: the other side is open, and infinite."""
+        import numpy as np
+
+        if self.alternative == "greater":
+            high = np.where(np.isnan(low), np.nan, np.inf)
+        if self.alternative == "less":
+            low = np.where(np.isnan(high), np.nan, -np.inf)
+        return low, high
+
+
+class Pairs(NamedTuple):
+    """The pairs of systems, or groups, that are compared."""
+
+    names: pl.Series
+    """The names of the systems in their order, called like the column that holds them."""
+    on: list[str]
+    """The columns in which both systems of a pair are equal: the keys, and `m`."""
+    table: pl.DataFrame
+    """The places of both names, `a` and `b`, for each combination of the columns `on`, or for each `m`."""
+
+    @property
+    def test(self) -> list[str]:
+        """Return the columns that tell tests apart."""
+        return [*self.on, "a", "b"]
+
+    def with_places(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with `place`, that of the name of its system, instead of the name."""
+        places = self.names.to_frame().with_row_index("place")
+        return table.join(places, on=self.names.name, nulls_equal=True).drop(self.names.name)
+
+    def both(
+        self, table: pl.DataFrame, *more: str, how: Literal["inner", "left"] = "inner"
+    ) -> pl.DataFrame:
+        """Join the rows of both systems to each pair. Columns of the baseline have the prefix `base `.
+
+        `table`: `place`, the columns `on`, and `more` columns in which both systems are equal.
+        """
+        on = [*self.on, *more]
+        of_pairs = [name for name in on if name in self.table.columns]
+        base = table.rename(lambda name: name if name in on else f"base {name}")
+        both = self.table.join(
+            base,
+            left_on=[*of_pairs, "a"],
+            right_on=[*of_pairs, "base place"],
+            how=how,
+            nulls_equal=True,
+        )
+        return both.join(
+            table, left_on=[*on, "b"], right_on=[*on, "place"], how=how, nulls_equal=True
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a test compares. A test returns a table with a row per key, metric and pair.
+
+    Its columns are the keys, `m` (the place of the metric), `a` and `b` (the places of the baseline
+    and the system), and columns of `NUMBERS` and `DETAILS`.
+    """
+
+    sample: Sample[Any]
+    pairs: Pairs
+    hypothesis: Hypothesis
+    noun: str
+    """What was drawn, such as "rows" or "groups of query"."""
+    resamples: int
+    seed: int
+
+    @property
+    def units(self) -> UnitValues[Any]:
+        """Return the sample of a test of units."""
+        assert isinstance(self.sample, UnitValues)
+        return self.sample
+
+    @property
+    def rows(self) -> SampledRows[Any]:
+        """Return the sample of a test of rows."""
+        assert isinstance(self.sample, SampledRows)
+        return self.sample
+
+
+def pairs_of(
+    systems: pl.DataFrame, on: list[str], baseline: int | Literal["previous"] | None
+) -> pl.DataFrame:
+    """Return the places `a` and `b` of each pair of systems that are equal in the columns `on`.
+
+    `baseline`: the place of the only baseline; None: all pairs.
+    """
+    systems = systems.select(*on, b="place").unique()
+    if baseline == "previous":
+        before = systems.sort("b").with_columns(a=pl.col("b").shift().over(on))
+        return before.drop_nulls("a")
+    pairs = systems.join(systems.rename({"b": "a"}), on=on, nulls_equal=True)
+    a, b = pl.col("a"), pl.col("b")
+    if baseline is None:
+        return pairs.filter(a < b)
+    return pairs.filter(a == baseline, b != baseline)
+
+
+def baseline_place(
+    names: pl.Series, baseline: Any, title: str, *, ordered: bool
+) -> int | Literal["previous"]:
+    """Return the place of the system, or group, that is named as baseline. `title`: what messages call the names.
+
+    `ordered`: whether "previous" may stand for the group before, unless a group has this name.
+    """
+    places: list[int] = []
+    with suppress(TypeError, ValueError):
+        # The values of a pandas column that polars does not have are an Enum of their texts.
+        value = str(baseline) if names.dtype == pl.Enum else baseline
+        label = label_of("", names.dtype, value)
+        places = pl.select((pl.lit(names) == label).arg_true()).to_series().to_list()
+    if places:
+        return places[0]
+    if ordered and isinstance(baseline, str) and baseline == "previous":
+        return "previous"
+    near = nearest(baseline, names.drop_nulls()) if isinstance(baseline, str) else []
+    hint = did_you_mean(near) if near else f"there are {examples(names)}"
+    raise ValueError(f"baseline={shown(baseline)} is none of the {title}; {hint}")
+
+
+def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """Return the value less that of the baseline; a rounding error counts as 0."""
+    noise = TIE * pl.max_horizontal(base.abs(), value.abs())
+    return pl.when((value - base).abs() <= noise).then(0.0).otherwise(value - base)
+
+
+def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
+    """Return the table with the bounds `difference -+ t standard_error` and the p-value of Student's t.
+
+    Without an error, a difference of 0 has the bounds 0 and 0, and any other difference has neither
+    bounds nor a p-value. Infinite degrees of freedom give the normal distribution.
+    """
+    import numpy as np
+
+    difference = array_of(table, "difference")
+    error = array_of(table, "standard_error")
+    df = array_of(table, "df")
+    is_exact = (difference == 0) & (error == 0)
+    error = np.where(error > 0, error, np.nan)
+
+    reach = np.where(is_exact, 0.0, bounds.t_quantile(hypothesis.alpha, df) * error)
+    low, high = hypothesis.sides(difference - reach, difference + reach)
+    t = (difference - hypothesis.null_value) / error
+    two_sided = 2 * bounds.scipy_special().stdtr(df, -abs(t))
+    p = hypothesis.p_value(two_sided, difference)
+    p = np.where(is_exact, hypothesis.exact_p_value(difference), p)
+    # A comparison with NaN is false, so a test without an error would get a p-value.
+    p = np.where(np.isnan(reach), np.nan, p)
+    return table.with_columns(columns_of(low=low, high=high, p_value=p))
+
+
+def adjusted(p_values: Array, correction: str) -> Array:
+    """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
+    import numpy as np
+
+    tested = ~np.isnan(p_values)
+    result = p_values.copy()
+    p = p_values[tested]
+    if correction == "bh" and len(p):
+        from scipy.stats import false_discovery_control  # Takes a second.
+
+        result[tested] = false_discovery_control(p)
+    if correction == "holm":
+        factors = np.arange(len(p), 0, -1)
+        steps = np.maximum.accumulate(np.sort(p) * factors)
+        rank = p.argsort().argsort()
+        result[tested] = np.minimum(steps, 1.0)[rank]
+    return result

@@ -1,0 +1,342 @@
+"""Sampled rows, or clusters of rows: metrics of groups, their standard errors, and the influence of each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, TypeAlias
+
+import polars as pl
+
+from frame_pr.frames.arguments import refuse_options
+from frame_pr.frames.columns import refuse_several
+from frame_pr.frames.kinds import Frame, collected
+from frame_pr.inputs.options import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
+from frame_pr.inputs.thresholds import code_reached
+from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
+from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
+from frame_pr.statistics.bounds import BoundsName
+from frame_pr.statistics.influences import BLOCK_COLUMNS, RowMetric, of_rows
+from frame_pr.statistics.units import (
+    Evaluation,
+    UnitValues,
+    cluster_errors,
+    effective_clusters,
+    means_over,
+    sampling_unit,
+    unit_values_in_clusters,
+    unit_values_of,
+)
+
+LABELS = ("positives", "negatives")
+"""How many rows of each label a cluster has: the weights of its effective number."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows(Generic[Frame]):
+    """The rows of a call, checked for standard errors, and the output in the caller's kind of frame."""
+
+    rows: Rows
+    output: OutputFrame[Frame]
+    metrics: Sequence[RowMetric]
+    undefined: float | None
+    keys: Mapping[str, str]
+    """The keys of the result, and their columns in the tables below."""
+    averaged: bool
+    """Whether values are means over the groups that share the keys."""
+    clustered: bool
+
+    @property
+    def bounds(self) -> list[BoundsName]:
+        """Return which bounds each metric has: those of one group, or those of a mean or of clusters."""
+        if self.averaged:
+            return ["share"] * len(self.metrics)
+        if self.clustered:
+            return ["roc_auc" if metric.by_class else "share" for metric in self.metrics]
+        return [metric.bounds for metric in self.metrics]
+
+    @property
+    def key_columns(self) -> list[str]:
+        """Return the columns that tell the rows of `estimates` apart: the keys, and `m`, the place of the metric."""
+        return [*self.keys.values(), "m"]
+
+    @cached_property
+    def _ranked(self) -> PackedRows | None:
+        """Return the rows in order, if a metric is of the ranking."""
+        if all(target.whole is not None for target in self.metrics):
+            return None
+        return sorted_rows(self.rows)
+
+    @cached_property
+    def _values(self) -> pl.DataFrame:
+        """Return the metrics of each group, its `positives` and its `rows`."""
+        names = list(dict.fromkeys(target.name for target in self.metrics))
+        plan = plan_for(self.rows, names, self.undefined, totals=True)
+        # Not metrics: a group without values has rows.
+        sums = aggregate(self.rows, plan, self._ranked)
+        return collected(finalize(sums, ["group", "positives", "rows"], plan), "auto")
+
+    def _values_of(self, target: RowMetric) -> pl.DataFrame:
+        """Return the `value` of a metric for each group, with its `positives` and `rows`."""
+        value = pl.col(target.name).cast(pl.Float64)
+        return self._values.select("group", "positives", "rows", value=value)
+
+    def _reached(self) -> list[pl.Expr]:
+        """Return whether a row reaches each threshold of the metrics, named after the threshold."""
+        key = self.rows.key
+        cutoffs = {target.threshold for target in self.metrics if target.threshold}
+        columns = []
+        for cutoff in cutoffs:
+            is_reached = key.score_reaches(code_reached(cutoff.threshold, key))
+            columns.append(is_reached.fill_null(False).alias(str(cutoff)))
+        return columns
+
+    def _steps(self) -> pl.DataFrame:
+        """Return three lines for each step: its positives, its negatives, and the negatives after the step above.
+
+        A line stands for `count` rows.
+        """
+        columns = (*BLOCK_COLUMNS, "misses", "positives")
+        blocks = collected(blocks_of(self.rows, columns, steps=True, ranked=self._ranked), "auto")
+        hits = pl.col("hits")
+        misses = pl.col("size") - hits
+        above = pl.col("tp").fill_null(pl.col("positives")) - hits
+        none = pl.lit(0, pl.Int64)
+        of_hits = {"truth": pl.lit(True), "count": hits}
+        of_misses = {"truth": pl.lit(False), "count": misses}
+        of_others = {"truth": pl.lit(False), "count": pl.col("misses") - misses}
+        of_others |= {"tp": above, "hits": none}
+        lines = [blocks.with_columns(**line) for line in (of_hits, of_misses, of_others)]
+        counted = pl.concat(lines).filter(pl.col("count") > 0)
+        return counted.select("group", "truth", "count", *BLOCK_COLUMNS)
+
+    def _with_influence(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
+        """Return the lines with D, null if the metric has no value, and the rows of each label that they tell of.
+
+        The rows of the whole of a share tell of both labels.
+        """
+        assert target.influence is not None
+        lines = lines.join(self._values_of(target), on="group", how="left")
+        influence = pl.when(pl.col("value").is_not_null()).then(target.influence)
+        positives, negatives = pl.col("truth"), ~pl.col("truth")
+        if target.whole is not None:
+            positives = negatives = target.whole > 0
+        return lines.with_columns(D=influence, has_positive=positives, has_negative=negatives)
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
+        kinds_of_rows = counted_rows(self.rows).group_by("group", "truth", *self._reached())
+        cells = kinds_of_rows.agg(pl.col("count").sum())
+        steps = cells if self._ranked is None else self._steps()
+        parts = []
+        for m, target in enumerate(self.metrics):
+            lines = steps if target.whole is None else cells
+            parts.append(self._errors(lines, target).with_columns(m=pl.lit(m, pl.Int32)))
+        counts = pl.col("units", "positives", "negatives").cast(pl.Int64)
+        return pl.concat(parts).with_columns(counts, pl.col("df").cast(pl.Float64))
+
+    def _errors(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
+        """Return the standard errors of a metric of each group: the root of the sum of the squared D of all rows."""
+        truth, count = pl.col("truth"), pl.col("count")
+        squares = pl.col("D") ** 2 * count
+        sums_of = {
+            "of_positives": squares.filter(truth).sum(),
+            "of_negatives": squares.filter(~truth).sum(),
+            "whole": count.filter("has_positive").sum(),
+            "hits": count.filter(truth).sum(),
+        }
+        sums = self._with_influence(lines, target).group_by("group").agg(**sums_of)
+        table = self._values_of(target).join(sums, on="group", how="left")
+        table = table.with_columns(pl.col(*sums_of).fill_null(0))
+        variance, n, least = _variance_of(target)
+        has_error = pl.col("value").is_not_null() & (n >= least)
+        return table.select(
+            "group",
+            "value",
+            error=pl.when(has_error).then(variance.sqrt()),
+            df=n - 1,
+            units="rows",
+            positives="positives",
+            negatives=pl.col("rows") - pl.col("positives"),
+        )
+
+    def restored(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with the keys in place of `group`."""
+        return collected(self.output.restored(table.lazy()), "auto")
+
+    def estimates(self) -> pl.DataFrame:
+        """Return a row per key and metric: `key_columns`, `Estimates`, `groups` and `undefined`.
+
+        The column `groups` says how many groups have a value, and `undefined` how many have none.
+        """
+        # A mean has an error only if each of its values has one.
+        error, n = pl.col("error"), pl.col("value").count()
+        is_complete = (error.count() == n) & (n > 0)
+        numbers = {
+            "error": pl.when(is_complete).then((error**2).sum().sqrt() / n),
+            "df": pl.col("df").filter(pl.col("value").is_not_null()).sum(),
+        }
+        numbers |= {name: pl.col(name).sum() for name in ("units", "positives", "negatives")}
+        table = self.restored(self.groups)
+        table = means_over(table, self.key_columns, len(self.metrics), **numbers)
+        return self._with_cluster_errors(table) if self.clustered else table
+
+    def _with_cluster_errors(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return the estimates with the errors of clusters. Positives and negatives are effective numbers there."""
+        influences = self.influences()
+        errors = cluster_errors(influences, self.key_columns)
+        labels = influences.group_by(self.key_columns).agg(
+            *(effective_clusters(pl.col(label)).alias(label) for label in LABELS),
+            # In a group with a single cluster the D add up to 0 whatever the error is.
+            alone=pl.col("alone").any(),
+        )
+        table = table.rename({"units": "rows"}).drop("error", "df", *LABELS)
+        for other in (errors, labels):
+            table = table.join(other, on=self.key_columns, how="left", nulls_equal=True)
+        has_error = pl.col("value").is_not_null() & ~pl.col("alone")
+        error = pl.when(has_error).then("error")
+        return table.with_columns(error=error, units=pl.col("units").fill_null(0))
+
+    def influences(self) -> pl.DataFrame:
+        """Return the sum of the influences D of the rows of each cluster on the value of its key.
+
+        `positives` and `negatives`: which share of the rows of each label the cluster has; for a
+        share, of the rows of its whole. `alone`: whether it is the only cluster of a group.
+        """
+        of_groups = self.influences_of_groups()
+        if not self.averaged:
+            return self.restored(of_groups)
+        table = self.restored(of_groups.with_columns(number="group"))
+        keys = self.key_columns
+        groups = pl.col("number").n_unique().over(keys)
+        table = table.with_columns(D=pl.col("D") / groups)
+        sums = pl.col("D", *LABELS).sum()
+        return table.group_by(*keys, "cluster").agg(sums, pl.col("alone").any())
+
+    def influences_of_groups(self) -> pl.DataFrame:
+        """Return the sum of the influences D of the rows of each `cluster` of each `group`; see `influences`.
+
+        If each row is a cluster: D and whether the row `has_positive`.
+        """
+        table = self._lines_of_clusters()
+        parts = []
+        for m, target in enumerate(self.metrics):
+            lines = self._with_influence(table, target).drop_nulls("D")
+            if self.rows.request.each_row:
+                part = lines.select("group", "cluster", "D", "has_positive")
+            else:
+                part = _clusters_of(lines)
+            parts.append(part.with_columns(m=pl.lit(m, pl.Int32)))
+        return pl.concat(parts)
+
+    def _lines_of_clusters(self) -> pl.DataFrame:
+        """Return the rows that count with the columns of their block and of thresholds."""
+        table = counted_rows(self.rows).with_columns(self._reached())
+        if self._ranked is None:
+            return table
+        columns = (*BLOCK_COLUMNS, "threshold")
+        blocks = collected(blocks_of(self.rows, columns, ranked=self._ranked), "auto")
+        block = self.rows.key.block_of_row().alias("block")
+        # Only a block of dropped rows weighs nothing.
+        blocks = blocks.remove(size=0).with_columns(score="threshold", dropped=False)
+        blocks = blocks.select(block, *BLOCK_COLUMNS)
+        return table.with_columns(block).join(blocks, on="block", how="left")
+
+
+def _variance_of(target: RowMetric) -> tuple[pl.Expr, pl.Expr, int]:
+    """Return the variance of a metric, the sample size of its degrees of freedom, and the least size with an error."""
+    p, value = pl.col("positives"), pl.col("value")
+    negatives = pl.col("rows") - p
+    of_positives, of_negatives = pl.col("of_positives"), pl.col("of_negatives")
+    if target.whole is not None:
+        return of_positives + of_negatives, pl.col("whole"), 1
+    n = pl.min_horizontal(p, negatives)
+    if target.by_class:
+        of_classes = of_positives * p / (p - 1) + of_negatives * negatives / (negatives - 1)
+        return of_classes, n, 2
+    # Positives that only the totals know are not retrieved.
+    of_missing = (p - pl.col("hits")) * (value / p) ** 2
+    return (of_positives + of_negatives + of_missing) * n / (n - 1), n, 2
+
+
+def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per group and cluster: the sum of D, the shares of the rows of each label, and `alone`."""
+    sums = lines.group_by("group", "cluster").agg(
+        pl.col("D").sum(),
+        positives=pl.col("has_positive").sum(),
+        negatives=pl.col("has_negative").sum(),
+    )
+    shares = [pl.col(label) / pl.col(label).sum().over("group") for label in LABELS]
+    return sums.with_columns(*shares, alone=pl.len().over("group") == 1)
+
+
+Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
+
+
+def sample_of(
+    frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
+) -> Sample[Frame]:
+    """Return the sample of a call: units such as queries, or clusters of them, or rows, or clusters of rows.
+
+    `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each
+    row is a cluster of its own, if no clusters were drawn.
+    """
+    unit = sampling_unit(what)
+    if unit == "groups":
+        return unit_values_of(frame, what)
+    if unit == "clusters":
+        units = unit_values_in_clusters(frame, what)
+        if units is not None:
+            return units
+        if what.sampled == "groups":
+            raise ValueError(
+                "cluster=: groups of mean_over= have rows of several clusters, so clusters of rows "
+                "were drawn; leave out sampled='groups'"
+            )
+    each_row = each_row and what.cluster is None
+    return sampled_rows(frame, what, draws_again=draws_again, each_row=each_row)
+
+
+def sampled_rows(
+    frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
+) -> SampledRows[Frame]:
+    """Validate a frame whose rows, or clusters of rows, are the sample; see `sample_of`."""
+    clustered = what.cluster is not None
+    if clustered:
+        refuse_several("cluster", what.cluster)
+    named = what.named
+    request = replace(what.request(), cluster=what.cluster, each_row=each_row)
+    if draws_again:
+        metrics = [RowMetric(name) for name in named.values()]
+        refuse_options("a bootstrap", request.options, DRAWN_ROWS)
+    else:
+        metrics = [of_rows(name) for name in named.values()]
+        _refuse_options_of_closed_forms(request, metrics, clusters=clustered or each_row)
+    rows, output = rows_of(frame, request)
+    keys = {key: output.key_columns[key] for key in what.keys_left(output.keys)}
+    return SampledRows(rows, output, metrics, what.undefined, keys, what.averages, clustered)
+
+
+def _refuse_options_of_closed_forms(
+    request: Request, metrics: Sequence[RowMetric], *, clusters: bool
+) -> None:
+    """Refuse the options with which metrics have no standard error."""
+    refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
+    refuse_options("a standard error", request.options, refusals)
+    names = {target.name for target in metrics}
+    if "total_positives" in request.totals and names != {"average_precision"}:
+        raise ValueError(
+            "total_positives=: where rows are sampled, only average_precision has a standard error "
+            "with it; put missing rows in, with a null score and unscored='unretrieved'"
+        )
+
+
+def counted_rows(rows: Rows) -> pl.DataFrame:
+    """Return the rows that count, with `count`."""
+    counted = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
+    table = collected(counted, "auto")
+    return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))

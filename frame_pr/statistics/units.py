@@ -1,0 +1,405 @@
+"""What a call evaluates; sampled units such as queries, their means, and the standard errors of means and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_pr.frames.arguments import check_choice, filling, names_of, scalar
+from frame_pr.frames.columns import (
+    by_name,
+    column_name,
+    column_names,
+    has_keys,
+    listed,
+    refuse_clash,
+    refuse_several,
+)
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, collected
+from frame_pr.frames.messages import shown
+from frame_pr.functions.evaluation import metrics_named, refuse_no_keys
+from frame_pr.inputs.options import EvaluationOptions, options_in
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
+from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.statistics.bounds import BoundsName
+
+_SLACK = 1e-6
+"""How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The arguments of a call that say what to evaluate."""
+
+    metrics: Any
+    truth: Any
+    score: Any
+    by: Any
+    mean_over: Any
+    cluster: Any
+    sampled: Any
+    options: EvaluationOptions
+    between: Any = None
+    """The column or expression whose values are compared."""
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return the metrics, or the columns of a frame of metrics, by their new names."""
+        if self.truth is not None:
+            return metrics_named(self.metrics, self.truth, self.score)
+        renamed = self.metrics if isinstance(self.metrics, Mapping) and self.metrics else {}
+        columns = names_of("metrics", list(renamed.values()) or self.metrics, "names of columns")
+        return dict(zip(renamed or columns, columns, strict=True))
+
+    @property
+    def undefined(self) -> float | None:
+        """Return what replaces null."""
+        return filling(self.options.get("undefined"))
+
+    @property
+    def averages(self) -> bool:
+        """Return whether the call is about means over groups."""
+        return self.mean_over is not None
+
+    @property
+    def group(self) -> str:
+        """Return the key whose values are compared."""
+        if self.between is None:
+            return "system"
+        if isinstance(self.between, pl.Expr):
+            return self.between.meta.output_name()
+        return str(self.between)
+
+    @property
+    def columns(self) -> list[Any]:
+        """Return the columns that form the groups: those of `by`, `mean_over` and `between`, each once."""
+        columns = listed("by", self.by) if has_keys(self.by) else []
+        names = [_name_of(column) for column in columns]
+        if self.averages and scalar(self.mean_over) is not True and None not in names:
+            over = column_names("mean_over", self.mean_over)
+            columns += [column for column in over if str(column) not in names]
+        if self.between is None:
+            return columns
+        # The compared groups are the last key.
+        return [*(column for column in columns if _name_of(column) != self.group), self.between]
+
+    def keys_left(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys of the result: all but those that are averaged over."""
+        if not self.averages:
+            return list(keys)
+        compared = [key for key in keys if key in ("system", self.group)]
+        if scalar(self.mean_over) is True:
+            if len(compared) == len(keys):
+                raise ValueError(
+                    "mean_over=True averages over all columns of by=, and there are none"
+                )
+            return compared
+        averaged = list(map(str, column_names("mean_over", self.mean_over)))
+        refuse_no_keys("mean_over", averaged, keys)
+        if self.group in averaged and self.between is not None:
+            raise ValueError(
+                f"mean_over names {shown(self.group)}, whose values are compared: name the units "
+                "that were drawn, such as queries"
+            )
+        return [key for key in keys if key not in averaged]
+
+    def request(self, *, averages: bool = False) -> Request:
+        """Return the request of rows."""
+        positive = self.options.get("positive")
+        keys = self.columns or None
+        request = request_of(self.truth, self.score, keys, positive, options_in(self.options))
+        return request_for(self.named.values(), request, averages=averages)
+
+
+def _name_of(column: Any) -> str | None:
+    """Return the name of a column, or of the result of an expression; None for an expression of several columns."""
+    if not isinstance(column, pl.Expr):
+        return str(column)
+    if cs.is_selector(column):
+        return None
+    return column.meta.output_name(raise_if_undetermined=False)
+
+
+def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
+    """Return the keys of a mean curve: all but those that are averaged over; without `mean_over` only `system`."""
+    over = True if mean_over is None else mean_over
+    what = Evaluation(None, None, None, None, over, None, None, {})
+    return what.keys_left(keys)
+
+
+class UnitValues(NamedTuple, Generic[Frame]):
+    """The metrics of sampled units, such as queries, and the output in the caller's kind of frame."""
+
+    table: pl.DataFrame
+    """A row per unit and metric: the keys as `OutputFrame.key_columns` names them, `m` (the place of the metric),
+    `value` (Float64, null if undefined) and, if clusters of units were drawn, `cluster`.
+    """
+    output: OutputFrame[Frame]
+    bounds: Sequence[BoundsName]
+    """Which bounds the mean of each metric has."""
+    keys: Mapping[str, str]
+    """The keys of the result, and their columns in the table."""
+
+    @property
+    def clustered(self) -> bool:
+        """Return whether clusters of units were drawn."""
+        return "cluster" in self.table.columns
+
+    @property
+    def key_columns(self) -> list[str]:
+        """Return the columns that tell the rows of `estimates` apart: the keys, and `m`."""
+        return [*self.keys.values(), "m"]
+
+    @property
+    def unit_columns(self) -> list[str]:
+        """Return the columns that tell the units of a key apart; none if each row is a unit of its own."""
+        return [
+            column
+            for column in self.output.key_columns.values()
+            if column not in self.keys.values()
+        ]
+
+    def estimates(self) -> pl.DataFrame:
+        """Return the means over the units that share the keys; see `means_over`."""
+        table = means_over(self.table, self.key_columns, len(self.bounds))
+        if not self.clustered:
+            return table
+        errors = cluster_errors(self.influences(), self.key_columns)
+        table = table.drop("error", "df", "units")
+        return table.join(errors, on=self.key_columns, how="left", nulls_equal=True)
+
+    def influences(self) -> pl.DataFrame:
+        """Return the sum of the influences D of the units of each cluster on the mean."""
+        keys = self.key_columns
+        value = pl.col("value")
+        deviation = (value - value.mean().over(keys)) / value.count().over(keys)
+        table = self.table.with_columns(D=deviation).drop_nulls("D")
+        n = pl.len().cast(pl.Float64)
+        return table.group_by(*keys, "cluster").agg(pl.col("D").sum(), positives=n, negatives=n)
+
+
+def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
+    """Evaluate the groups of a frame of rows; without truth and score, return the metrics that the frame has."""
+    if what.truth is None:
+        return _read_metrics(frame, what)
+    rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
+    return _evaluated_units(rows, output, what)
+
+
+def unit_values_in_clusters(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
+    """Evaluate groups that lie in one cluster each, as the queries of a user do; None if some group does not."""
+    refuse_several("cluster", what.cluster)
+    request = replace(what.request(averages=True), cluster=what.cluster)
+    rows, output = rows_of(frame, request)
+    clusters = rows.frame.group_by("group").agg(
+        pl.col("cluster").first(), clusters=pl.col("cluster").n_unique()
+    )
+    clusters_of_groups = collected(clusters, "auto")
+    if (clusters_of_groups["clusters"] > 1).any():
+        return None
+    return _evaluated_units(rows, output, what, clusters_of_groups.drop("clusters").lazy())
+
+
+def _evaluated_units(
+    rows: Rows,
+    output: OutputFrame[Frame],
+    what: Evaluation,
+    clusters: pl.LazyFrame | None = None,
+) -> UnitValues[Frame]:
+    """Evaluate the groups of rows. `clusters`: the cluster of each `group`."""
+    of_places = {str(m): name for m, name in enumerate(what.named.values())}
+    floats = [pl.col(place).cast(pl.Float64) for place in of_places]
+    table = values(rows, of_places, what.undefined).with_columns(floats)
+    if clusters is not None:
+        table = table.join(clusters, on="group", how="left")
+    return _unit_values(output.restored(table), output, what)
+
+
+def _unit_values(
+    table: pl.LazyFrame, output: OutputFrame[Frame], what: Evaluation
+) -> UnitValues[Frame]:
+    """Return the values of a table that has a column for the place of each metric."""
+    names = list(what.named.values())
+    keys = {key: output.key_columns[key] for key in what.keys_left(output.keys)}
+    places = [str(m) for m in range(len(names))]
+    wide = collected(table, "auto")
+    index = [name for name in wide.columns if name not in places]
+    long = wide.unpivot(places, index=index, variable_name="m")
+    bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in names]
+    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
+
+
+def sampling_unit(what: Evaluation) -> str:
+    """Return the sampling unit: "groups", "rows", or "clusters" of groups or of rows, which the data tell."""
+    has_values = what.truth is None
+    if has_values != (what.score is None):
+        raise TypeError(
+            "truth and score: rows need both, and a frame of metrics neither; the metrics come first"
+        )
+    sampled = check_choice("sampled", what.sampled, ("groups", "rows", None))
+    if has_values and sampled == "rows":
+        raise ValueError(
+            "sampled='rows' is about rows, and a frame of metrics has groups only: leave it out"
+        )
+    if sampled == "groups" and not (what.averages or has_values):
+        raise ValueError(
+            "sampled='groups' needs mean_over=: the keys of the groups that were drawn"
+        )
+    is_mean = has_values or (what.averages and sampled != "rows")
+    if not is_mean:
+        return "rows"
+    return "groups" if what.cluster is None or has_values else "clusters"
+
+
+def _read_metrics(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
+    """Read a frame of metrics, whose rows are units."""
+    for word in EvaluationOptions.__annotations__:
+        if what.options.get(word) is not None:
+            raise TypeError(
+                f"{word}= is about rows, and without truth and score a frame has none: leave it out"
+            )
+    kind = kind_of(frame)
+    keys = column_names("by", what.columns) if what.columns else []
+    names = list(dict.fromkeys(what.named.values()))
+    clusters = [] if what.cluster is None else [column_name("cluster", what.cluster)]
+    kind.refuse_missing(keys, "by")
+    kind.refuse_missing(names, "metrics")
+    kind.refuse_missing(clusters, "cluster")
+    kind, _ = kind.with_keys([*keys, *clusters])
+    texts = [str(key) for key in keys]
+    refuse_clash(what.named, texts, "column {} is a key and among metrics: a key is not a metric")
+    output = OutputFrame(kind, tuple(texts), (), restore=lambda table: table, rows=pl.LazyFrame())
+    of_keys = {column: by_name(key) for key, column in output.key_columns.items()}
+    if clusters:
+        of_keys["cluster"] = by_name(clusters[0])
+    numbers = {
+        str(m): by_name(name).cast(pl.Float64).fill_nan(None)
+        for m, name in enumerate(what.named.values())
+    }
+    read = collected(kind.read([*keys, *names, *clusters]), "auto")
+    _validate_metrics(read, texts if what.averages else [], names, clusters)
+    return _unit_values(read.lazy().select(**of_keys, **numbers), output, what)
+
+
+def _validate_metrics(
+    table: pl.DataFrame, keys: Sequence[str], names: Sequence[str], clusters: Sequence[str]
+) -> None:
+    """Check that metrics are numbers, that units occur once, and that each has a cluster."""
+    for name in names:
+        dtype = table.schema[name]
+        if not (dtype.is_numeric() or dtype == pl.Null):
+            raise TypeError(f"metrics: column {shown(name)} holds {dtype}, and metrics are numbers")
+    for name in clusters:
+        if missing := table[name].null_count():
+            raise ValueError(
+                f"cluster column {shown(name)} has {missing} missing of {table.height}: give each "
+                "row its cluster, one of its own where it belongs to none"
+            )
+    if not keys:
+        return
+    repeated = table.filter(pl.struct(map(by_name, keys)).is_duplicated())
+    if repeated.height:
+        first = ", ".join(f"{key}={repeated[key][0]!r}" for key in keys)
+        raise ValueError(
+            "a frame of metrics has one row for each of its keys, and more of "
+            f"{first}: add a key to mean_over"
+        )
+
+
+def _is_share(name: str) -> bool:
+    """Return whether a metric lies between 0 and 1. For a column with another name this is unknown."""
+    return is_metric(name) and metric(name).kind == "share" and metric(name).from_0_to_1
+
+
+def validate_shares(units: UnitValues[Any], metrics: Sequence[str]) -> None:
+    """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
+    shares = [m for m, bounds in enumerate(units.bounds) if bounds == "share"]
+    is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
+    outside = units.table.filter(pl.col("m").is_in(shares), is_outside)
+    if outside.height:
+        name = metrics[outside["m"][0]]
+        raise ValueError(
+            f"metrics: column {shown(name)} holds {outside['value'][0]}, and {name} lies between 0 "
+            "and 1; divide percentages by 100, and write null where there is no value"
+        )
+
+
+def means_over(
+    table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers: pl.Expr
+) -> pl.DataFrame:
+    """Return means of `value` over the groups that share the keys: `Estimates`, `groups` and `undefined`.
+
+    The groups were drawn, unless other aggregates, `numbers`, replace these. `metrics`: the number
+    of metrics, whose place `m` is the last key. Each of them has a row if it is the only key.
+    """
+    value = pl.col("value")
+    n = value.count().cast(pl.Int64)
+    none = pl.lit(None, pl.Float64)
+    aggregates = {
+        # Infinite thresholds have no error, and two of them with opposite signs no mean.
+        "error": (value.std() / n.sqrt()).fill_nan(None),
+        "df": n - 1,
+        "units": n,
+        "positives": none,
+        "negatives": none,
+        "groups": n,
+        "undefined": value.null_count().cast(pl.Int64),
+    }
+    means = table.group_by(keys).agg(value.mean().fill_nan(None), **(aggregates | numbers))
+    if len(keys) > 1:
+        return means
+    every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
+    return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
+
+
+def effective_clusters(weights: pl.Expr) -> pl.Expr:
+    """Return Kish's (1965) effective number of clusters, `(sum w)^2 / sum w^2`: all of them if they are equal."""
+    return weights.sum() ** 2 / (weights**2).sum()
+
+
+def cluster_errors(influences: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the standard errors of sums of D over clusters that were drawn, with `df` and the number of `units`.
+
+    The variance is `n / (n - 1) * sum D^2` with the effective number n of clusters of the label that
+    has fewer. `influences`: `keys`, D, and the weights
+    `positives` and `negatives` of each cluster.
+    """
+    n = pl.min_horizontal(
+        effective_clusters(pl.col("positives")), effective_clusters(pl.col("negatives"))
+    )
+    # A value in place of an undefined one has no influence: D is 0 / 0.
+    squares = (pl.col("D") ** 2).sum().fill_nan(None)
+    sums = influences.group_by(keys).agg(n=n, squares=squares, units=pl.len().cast(pl.Int64))
+    n = pl.col("n").fill_nan(None)
+    variance = pl.when(n > 1).then(pl.col("squares") * n / (n - 1))
+    return sums.select(*keys, "units", error=variance.sqrt(), df=n - 1)
+
+
+def give_sorted(
+    table: pl.DataFrame,
+    keys: Mapping[str, str],
+    output: OutputFrame[Frame],
+    order: Sequence[str],
+    columns: Sequence[str],
+    **other_keys: str,
+) -> Frame:
+    """Return the keys and these columns, sorted by the keys and then by `order`, as a frame of the caller's kind.
+
+    `keys`: the names of the keys, and their columns in the table. `other_keys`: columns with values
+    of a key, and its name.
+    """
+    refuse_clash(keys, columns)
+    of_systems = output.key_columns["system"] if output.systems else ""
+    systems = pl.Enum(output.systems)
+    names = [pl.col(name).cast(systems) if name == of_systems else name for name in keys.values()]
+    named = [pl.col(name).alias(key) for key, name in keys.items()]
+    sources = {key: key for key, name in keys.items() if name != of_systems}
+    result = table.lazy().sort(*names, *order).select(*named, *columns)
+    return output.kind.give(result, sources | other_keys)
