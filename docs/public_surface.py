@@ -46,7 +46,9 @@ OTHER_CALLS: dict[str, Callable[[], Any]] = {
     "intervals(mean_over=...)": lambda: call(
         GOOD, "intervals", metrics="ndcg", by="query", mean_over="query"
     ),
-    "compare(by=...)": lambda: fp.compare(TWO, "average_precision", **SYSTEMS, by="query"),
+    "compare(mean_over=...)": lambda: fp.compare(
+        TWO, "average_precision", **SYSTEMS, mean_over="query"
+    ),
     "average_curve": lambda: call(GOOD, "average_curve", mean_over="query", points=11),
     "confusion_matrix": lambda: fp.confusion_matrix(CLASSES, "label", "guess"),
     "unpivot_classes": lambda: fp.unpivot_classes(CLASSES, "label", ["x", "y"]),
@@ -116,14 +118,16 @@ def metrics() -> Iterator[str]:
 
 
 def results() -> Iterator[str]:
-    for name, (function, arguments) in zip(CALL_IDS, CALLS, strict=True):
-        yield f"{name}: {columns(call(GOOD, function, by='query', **arguments))}"
     with warnings.catch_warnings():
-        # Two queries do not show how others vary.
+        # Few rows, and two queries, do not show how others vary.
         warnings.simplefilter("ignore", fp.DataWarning)
-        others = {name: columns(result()) for name, result in OTHER_CALLS.items()}
-    for name, found in others.items():
-        yield f"{name}: {found}"
+        found = {
+            name: columns(call(GOOD, function, by="query", **arguments))
+            for name, (function, arguments) in zip(CALL_IDS, CALLS, strict=True)
+        }
+        found |= {name: columns(result()) for name, result in OTHER_CALLS.items()}
+    for name, schema in found.items():
+        yield f"{name}: {schema}"
 
 
 def columns(frame: pl.DataFrame) -> str:
