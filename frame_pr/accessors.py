@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from frame_pr.frames.dispatch import backend_class, read_stream
-from frame_pr.frames.messages import answers, did_you_mean, kind_of_value, nearest, shown
+from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.frames.signatures import Accessor, Frame, Stream
+from frame_pr.frames.words import CALLS, meant
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import curves, evaluation, single_metrics, tallies
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
@@ -175,14 +176,14 @@ def _missing_name(name: str) -> str:
     text = f".pr has no {shown(name)}"
     if name.startswith("_"):
         return text
-    calls = [answer for answer in answers(name) if "(" in answer and answer[-1] == ")"]
+    calls = meant(CALLS, name)
     if calls:
         return f"{text}; {calls[0]} does that"
     methods = [method for names in METHODS.values() for method in names]
     near = nearest(name, methods, cutoff=0.9)
     if near:
         return f"{text}; {did_you_mean(near[:2])}"
-    computed = [example for meant in meant_names(name) for example in example_names(meant)]
+    computed = [example for other in meant_names(name) for example in example_names(other)]
     if computed:
         return f"{text}; evaluate({computed[0]!r}, ...) computes it"
     near = nearest(name, methods, cutoff=0.8)

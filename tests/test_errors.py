@@ -66,7 +66,7 @@ average_precision(kind=)         | plot(..., x='fpr', y='recall') does that
 average_precision(baseline=)     | compare(..., baseline=...) names the system of the differences
 average_precision(base_rate=)    | did you mean prevalence=?
 curve(zero_division=)            | what has no value stays null here: fill_null(...) fills it
-confusion(y_pred=)               | did you mean prediction=?
+confusion(y_pred=)               | did you mean prediction= or score=?
 confusion_matrix(labels=)        | did you mean classes=?
 confusion_matrix(normalize=)     | of_truth for 'true' and of_prediction for 'pred'
 partitioned(memory_limit=)       | did you mean memory_budget=?
@@ -87,7 +87,7 @@ fp.average_precision("rel.csv", "rel", "s")  | the frame is a path
 run.pr.average_precision("rel", "s", "q")
     | takes truth, score by position; name the other arguments, as in by='q'
 run.pr.confusion("rel", "s", 0.5)  | name the other arguments, as in threshold=0.5
-run.pr.average_precision("rel")  | missing 1 required positional argument: 'score'
+run.pr.average_precision("rel")  | takes truth, score by position; score is missing
 run.pr.average_precision("REL", "s")  | truth: no column 'REL' in the frame; did you mean 'rel'?
 run.pr.average_precision(pl.col("rell") > 0, "s")
     | truth: no column 'rell' in the frame; did you mean 'rel'?

@@ -17,7 +17,8 @@ from typing import Any, Concatenate, NamedTuple, TypeVar, cast
 
 import polars as pl
 
-from frame_pr.frames.messages import advice, meaning, shown
+from frame_pr.frames.arrays import frame_advice, frame_of_arrays, is_table
+from frame_pr.frames.messages import shown
 from frame_pr.frames.signatures import (
     Accessor,
     Frame,
@@ -28,6 +29,7 @@ from frame_pr.frames.signatures import (
     Result,
     ResultFunction,
 )
+from frame_pr.frames.words import arguments_meant, keyword_hint
 
 Choice = TypeVar("Choice")
 
@@ -65,15 +67,13 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
     for option, reason, values, with_option in refusals:
         value = arguments.get(option)
         is_refused = not values or (isinstance(value, str) and value in values)
-        if (
-            is_refused
-            and _is_set(option, arguments)
-            and (with_option is None or _is_set(with_option, arguments))
-        ):
-            text = (
-                f"{option}={shown(value) if option in DEFAULTS else ''}: {caller} does not take it"
-            )
-            raise ValueError(f"{text}{f' with {with_option}=' if with_option else ''}; {reason}")
+        if not (is_refused and _is_set(option, arguments)):
+            continue
+        if with_option is not None and not _is_set(with_option, arguments):
+            continue
+        text = shown(value) if option in DEFAULTS else ""
+        together = "" if with_option is None else f" with {with_option}="
+        raise ValueError(f"{option}={text}: {caller} does not take it{together}; {reason}")
 
 
 def _is_set(option: str, arguments: Mapping[str, Any]) -> bool:
@@ -133,10 +133,14 @@ def _checked(
     optional = _option_parameters(options)
     parameters = _parameters_of(function, [*optional, *(entry.option for entry in refusals)])
 
+    takes_frame = parameters.by_position[:1] == ["frame"]
+
     @wraps(function)
     def call(*args: Any, **arguments: Any) -> Any:
         if args and isinstance(args[0], Accessor):  # Called as a method of `.pr`.
             args = (args[0]._frame, *args[1:])
+        if args and takes_frame:
+            args = (frame_of_arrays(args[0]), *args[1:])
         _check_arguments(function, parameters, args, arguments, refusals, others=others)
         refuse_options(function.__name__, arguments, refusals)
         return function(*args, **arguments)
@@ -192,47 +196,84 @@ def _check_arguments(
     *,
     others: bool,
 ) -> None:
-    """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
+    """Raise for arguments that do not fit the signature."""
     by_position, required, keywords = parameters
     if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
         return
-    caller, names = (
-        function.__name__,
-        ", ".join(name for name in by_position if name not in ("frame", "self")),
-    )
-    is_complete = all(name in arguments for name in required[len(args) :])
-    if (
-        args
-        and not is_complete
-        and required[0] == "frame"
-        and not hasattr(type(args[0]), "columns")
-    ):
+    takes_frame = required[:1] == ["frame"]
+    missing = [name for name in required[len(args) :] if name not in arguments]
+    if takes_frame and args and missing and not is_table(args[0]):
         raise TypeError(
-            f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
-            "a frame of a dict of arrays"
+            "the frame comes first, then the names of its columns; got "
+            f"{shown(args[0])}: {frame_advice(args[0])}"
         )
-    # A function of a result, such as a plot, takes only this frame; its docstring says which
-    # function gives it.
-    about = "" if names else f": {(function.__doc__ or '').partition(chr(10))[0]}"
-    if surplus := args[len(by_position) :]:
-        free = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
-        advised = (
-            f"; name the other arguments, as in {free}={shown(surplus[0])}" if names else about
+    if len(args) > len(by_position):
+        raise TypeError(_surplus(function, parameters, args, arguments))
+    unknown = [word for word in arguments if word not in keywords]
+    if unknown and not others:
+        raise TypeError(_unknown_keyword(function, parameters, unknown[0], refusals))
+    if takes_frame and args and missing:
+        raise TypeError(
+            f"{function.__name__} takes {_positions(by_position)} by position; "
+            f"{missing[0]} is missing"
         )
-        raise TypeError(f"{caller} takes {names or 'only its frame'} by position{advised}")
-    word = next((word for word in arguments if word not in keywords), None)
-    if word is None or others:
-        return
+
+
+def _positions(by_position: Sequence[str]) -> str:
+    """Return the names of the arguments by position."""
+    return ", ".join(name for name in by_position if name not in ("frame", "self"))
+
+
+def _purpose(function: Callable[..., Any], by_position: Sequence[str]) -> str:
+    """Return the first line of the docstring of a function that takes only a frame.
+
+    It says which function gives the frame.
+    """
+    if _positions(by_position):
+        return ""
+    return f": {(function.__doc__ or '').partition(chr(10))[0]}"
+
+
+def _surplus(
+    function: Callable[..., Any],
+    parameters: Parameters,
+    args: Sequence[Any],
+    arguments: Iterable[str],
+) -> str:
+    """Return the error for too many arguments by position."""
+    by_position, required, keywords = parameters
+    caller = function.__name__
+    compares = "baseline" in keywords
+    if required[:1] == ["frame"] and any(map(is_table, args[1:])):
+        several = ", or several as a dict by the name of their system" if compares else ""
+        return f"{caller} takes one frame{several}; got {len(args)} arguments by position"
+
+    names = _positions(by_position)
+    if not names:
+        return f"{caller} takes only its frame by position{_purpose(function, by_position)}"
+    value = shown(args[len(by_position)])
+    free = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
+    advice = f"name the other arguments, as in {free}={value}"
+    if compares:
+        advice = f"several scores are a list, as in score=[{shown(args[-2])}, {shown(args[-1])}]"
+    return f"{caller} takes {names} by position; {advice}"
+
+
+def _unknown_keyword(
+    function: Callable[..., Any], parameters: Parameters, word: str, refusals: Iterable[Refusal]
+) -> str:
+    """Return the error for an unknown keyword, with the argument that it may mean."""
+    by_position, _, keywords = parameters
+    caller = function.__name__
     reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
     possible = [name for name in keywords if name not in ("frame", "self", *reasons)]
-    refused = meaning(word, keywords) or ""
-    hint = (
-        f"{caller} does not take {refused}=: {reasons[refused]}"
-        if refused in reasons
-        else advice(word, possible)
-    )
-    hint = hint or f"{caller} takes {', '.join(possible)}{about}"
-    raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
+    refused = [name for name in arguments_meant(word, keywords)[:1] if name in reasons]
+    hint = keyword_hint(word, possible)
+    if refused:
+        hint = f"{caller} does not take {refused[0]}=: {reasons[refused[0]]}"
+    elif not hint:
+        hint = f"{caller} takes {', '.join(possible)}{_purpose(function, by_position)}"
+    return f"unexpected keyword argument {shown(word)}; {hint}"
 
 
 def scalar(value: Any) -> Any:
@@ -270,8 +311,9 @@ def check_whole(argument: str, value: Any, least: int, most: int | None = None) 
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
     if not is_whole(number) or number < least:
-        is_whole_float = isinstance(number, float) and number.is_integer() and number >= least
-        hint = f": write {int(number)}" if is_whole_float else unquoted(value)
+        hint = unquoted(value)
+        if isinstance(number, float) and number.is_integer() and number >= least:
+            hint = f": write {int(number)}"
         message = f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}"
         raise (ValueError if is_whole(number) else TypeError)(message)
     if most is not None and number > most:
@@ -323,21 +365,26 @@ def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice
         # Compare types too: True equals 1, and an expression or an array may equal anything.
         if item is choice or ((isinstance(item, str) or is_whole(item)) and item == choice):
             return choice
-    *others, last = [repr(choice) for choice in allowed if choice is not None]
-    words = f"{', '.join(others)} or {last}" if others else last
-    none = ", or None" if None in allowed else ""
-    same_type = isinstance(item, type(allowed[0]))
-    raise (ValueError if same_type else TypeError)(
-        f"{argument} must be {words}{none}, got {shown(value)}"
-    )
+    words = [repr(choice) for choice in allowed if choice is not None]
+    text = words[-1]
+    if len(words) > 1:
+        text = f"{', '.join(words[:-1])} or {text}"
+    if None in allowed:
+        text += ", or None"
+    is_of_same_type = isinstance(item, type(allowed[0]))
+    error = ValueError if is_of_same_type else TypeError
+    raise error(f"{argument} must be {text}, got {shown(value)}")
 
 
 def refuse_both(function: str, arguments: Mapping[str, Any], *, none: bool = False) -> None:
     """Require exactly one of the arguments that state a cutoff, or `none` of them."""
-    named = [f"{name}={shown(value)}" for name, value in arguments.items() if value is not None]
-    if len(named) > 1 or not (named or none):
-        most = f"{function} takes {'at most one' if none else 'one'} of {', '.join(f'{name}=' for name in arguments)}"
-        raise ValueError(f"{most}; got {' and '.join(named) or 'none'}")
+    passed = {name: value for name, value in arguments.items() if value is not None}
+    if len(passed) == 1 or (none and not passed):
+        return
+    names = ", ".join(f"{name}=" for name in arguments)
+    number = "at most one" if none else "one"
+    values = " and ".join(f"{name}={shown(value)}" for name, value in passed.items())
+    raise ValueError(f"{function} takes {number} of {names}; got {values or 'none'}")
 
 
 def path_of(argument: str, value: Any) -> str:
@@ -353,9 +400,8 @@ def path_of(argument: str, value: Any) -> str:
 def several(argument: str, values: Any, wanted: str) -> list[Any]:
     """Return one value or several as a list. A text counts as one value."""
     values = scalar(values)
-    if isinstance(values, (bytes, bytearray, memoryview, Mapping, pl.Expr)) or hasattr(
-        type(values), "columns"
-    ):
+    no_list = (bytes, bytearray, memoryview, Mapping, pl.Expr)
+    if isinstance(values, no_list) or is_table(values):
         raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
     if not isinstance(values, Iterable) or isinstance(values, str):
         return [values]
@@ -377,8 +423,10 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
     """Return one text or several, each once."""
     listed = several(argument, values, wanted)
     # Look for other values first: a comparison with an array or an expression has no truth value.
-    if others := [value for value in listed if not isinstance(value, str)]:
+    others = [value for value in listed if not isinstance(value, str)]
+    if others:
         raise TypeError(f"{argument} takes {wanted}; got {shown(others[0])}")
-    if repeated := [value for value in listed if listed.count(value) > 1]:
+    repeated = [value for value in listed if listed.count(value) > 1]
+    if repeated:
         raise ValueError(f"{argument} has {shown(repeated[0])} twice")
     return listed

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, cast
 
 import polars as pl
 
+from frame_pr.frames.arrays import frame_advice
 from frame_pr.frames.kinds import Frame, FrameKind
 from frame_pr.frames.messages import first_line, kind_of_value, shown
 
@@ -122,8 +123,7 @@ def _no_frame(frame: Any) -> str:
     return (
         "the frame comes first, then the names of its columns: expected a polars DataFrame, a "
         "polars LazyFrame, a pyarrow Table or a pandas DataFrame, got "
-        f"{kind_of_value(frame)}; polars.DataFrame(...) makes one of most other frames, and of a "
-        "dict of arrays"
+        f"{kind_of_value(frame)}; {frame_advice(frame)}"
     )
 
 

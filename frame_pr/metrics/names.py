@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from frame_pr.frames.messages import answers, nearest
+from frame_pr.frames.messages import nearest
+from frame_pr.frames.words import CALLS, METRICS, SENTENCES, is_word, meant
 from frame_pr.inputs.options import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
@@ -160,15 +161,16 @@ def metric_hint(name: str) -> str:
     if names:
         return f"did you mean {' or '.join(map(repr, names))}?"
     head = _head_and_cutoff(name)[0]
-    return next((answer for answer in answers(head) if " " in answer or "(" in answer), "")
+    calls = [f"{call} does that" for call in meant(CALLS, head)]
+    return next(iter([*meant(SENTENCES, head), *calls]), "")
 
 
 def meant_names(name: str) -> list[str]:
     """Return the names that an unknown name may mean, at most two, with the caller's cutoff if they take it."""
     head, cutoff = _head_and_cutoff(name)
     heads = (
-        [head, *answers(head)]
-        if _takes_any_cutoff(head) or answers(head)
+        [head, *meant(METRICS, head)]
+        if _takes_any_cutoff(head) or is_word(head)
         else nearest(head, HEADS, cutoff=0.7)[:1]
     )
     names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
@@ -188,7 +190,7 @@ def example_names(name: str) -> list[str]:
 def _head_and_cutoff(name: str) -> tuple[str, str]:
     """Split a name of another library or a misspelt one into its head and its cutoff, in our spelling."""
     text = re.sub(r"[\s-]+", "_", re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower()))
-    if answers(text) or _takes_any_cutoff(text):
+    if is_word(text) or _takes_any_cutoff(text):
         return text, ""
     # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in
     # _at_k.
@@ -201,10 +203,10 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
     word, _, number = re.sub(r"(?<=[a-z])_(?=[0-9.])", "=", match[2]).partition("=")
     if word in ("k", "top", "n", "rank"):
         return match[1], number or "10"
-    word = next((answer for answer in answers(word) if answer in _KEYWORDS), word)
+    word = next((answer for answer in meant(METRICS, word) if answer in _KEYWORDS), word)
     if not (near := nearest(word, _KEYWORDS, cutoff=0.7)):
-        meant = nearest(text, [head for head in HEADS if "@" in head], cutoff=0.8)
-        return (meant[0], "") if meant else (match[1], word)
+        near = nearest(text, [head for head in HEADS if "@" in head], cutoff=0.8)
+        return (near[0], "") if near else (match[1], word)
     if percent := re.fullmatch(r"([0-9]+\.?[0-9]*)%", number):
         number = f"{float(percent[1]) / 100:g}"
     return match[1], f"{near[0]}={number if re.fullmatch(_NUMBER, number) else _EXAMPLES[near[0]]}"

@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
-from frame_pr.frames.messages import answers, nearest, shown
+from frame_pr.frames.messages import nearest, shown
+from frame_pr.frames.words import METRICS, meant
 from frame_pr.metrics.metric import Counts, CutoffKind, ratio
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
 
@@ -429,9 +430,10 @@ def columns_of_rates(
 def rate_hint(name: str, names: Iterable[str]) -> str:
     """Return what to write instead of an unknown rate, one of these names."""
     names, head = list(names), name.lower().replace("-", "_").partition("@")[0]
-    if meant := [rate for rate in (head, *answers(head)) if rate in names]:
-        return f"it is {shown(meant[0])} here" + (", without a cutoff" if "@" in name else "")
-    if any(not re.search("[=( ]", answer) for answer in answers(head)):
+    synonyms = meant(METRICS, head)
+    if same := [rate for rate in (head, *synonyms) if rate in names]:
+        return f"it is {shown(same[0])} here" + (", without a cutoff" if "@" in name else "")
+    if synonyms:
         return (
             "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
         )

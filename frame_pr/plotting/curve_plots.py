@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 from frame_pr.frames.arguments import public_result
 from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.messages import advice, did_you_mean, nearest, shown
+from frame_pr.frames.messages import did_you_mean, nearest, shown
+from frame_pr.frames.words import keyword_hint
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
@@ -212,7 +213,9 @@ def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = normalize_kwargs(dict(line), Line2D)
     for name, value in properties.items():
         if not hasattr(Line2D, f"set_{name}"):
-            hint = advice(name, _NAMES) or "other keywords are properties of matplotlib's Line2D"
+            hint = (
+                keyword_hint(name, _NAMES) or "other keywords are properties of matplotlib's Line2D"
+            )
             raise TypeError(f"plot has no argument {shown(name)}; {hint}")
         try:
             Line2D([], [], **{name: value})
