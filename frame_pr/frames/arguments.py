@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import partial, wraps
-from inspect import Parameter, getfullargspec, signature, unwrap
+from functools import cache, partial, wraps
+from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any, Concatenate, NamedTuple, TypeVar, cast
 
@@ -130,8 +130,14 @@ def _checked(
     others: bool = False,
 ) -> Callable[..., Any]:
     """Return the function, with a check of the arguments of each call."""
-    optional = _option_parameters(options)
-    parameters = _parameters_of(function, [*optional, *(entry.option for entry in refusals)])
+    plain = signature(function)
+    named = {
+        name: parameter
+        for name, parameter in plain.parameters.items()
+        if parameter.kind is not Parameter.VAR_KEYWORD
+    }
+    optional = {} if options is None else _option_parameters(options)
+    parameters = _parameters_of(named, [*optional, *(entry.option for entry in refusals)])
 
     takes_frame = parameters.by_position[:1] == ["frame"]
 
@@ -146,21 +152,15 @@ def _checked(
         return function(*args, **arguments)
 
     # Notebooks and `help` list the options as they list the other keywords.
-    plain = signature(function)
     refused = {entry.option for entry in refusals if entry.is_general}
     accepted = [parameter for name, parameter in optional.items() if name not in refused]
-    own = [
-        parameter
-        for parameter in plain.parameters.values()
-        if parameter.kind is not Parameter.VAR_KEYWORD
-    ]
-    vars(call)["__signature__"] = plain.replace(parameters=[*own, *accepted])
+    vars(call)["__signature__"] = plain.replace(parameters=[*named.values(), *accepted])
     return call
 
 
-def _option_parameters(options: type | None) -> dict[str, Parameter]:
+@cache
+def _option_parameters(options: type) -> dict[str, Parameter]:
     """Return the keys of a TypedDict as parameters, with their defaults."""
-    annotations = options.__annotations__ if options is not None else {}
     return {
         name: Parameter(
             name,
@@ -168,7 +168,7 @@ def _option_parameters(options: type | None) -> dict[str, Parameter]:
             default=DEFAULTS.get(name),
             annotation=getattr(annotation, "__forward_arg__", annotation),
         )
-        for name, annotation in annotations.items()
+        for name, annotation in options.__annotations__.items()
     }
 
 
@@ -181,10 +181,12 @@ class Parameters(NamedTuple):
     all: dict[str, None]
 
 
-def _parameters_of(function: Callable[..., Any], options: Sequence[str]) -> Parameters:
-    spec = getfullargspec(unwrap(function))
-    required = spec.args[: len(spec.args) - len(spec.defaults or ())]
-    return Parameters(spec.args, required, dict.fromkeys([*spec.args, *spec.kwonlyargs, *options]))
+def _parameters_of(named: Mapping[str, Parameter], options: Sequence[str]) -> Parameters:
+    by_position = [
+        name for name, parameter in named.items() if parameter.kind is not Parameter.KEYWORD_ONLY
+    ]
+    required = [name for name in by_position if named[name].default is Parameter.empty]
+    return Parameters(by_position, required, dict.fromkeys([*named, *options]))
 
 
 def _check_arguments(

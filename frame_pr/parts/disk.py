@@ -49,7 +49,7 @@ _LONGEST_PANIC = 200  # Characters of a panic that its error shows.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DiskFrame(Distributed):
     """A frame whose metrics are computed one part at a time."""
 

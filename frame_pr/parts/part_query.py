@@ -21,7 +21,7 @@ PART = "part of frame_pr"
 _LABELS = 10  # Labels of each part that an error may show.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartQuery:
     """The caller's request. All columns are names."""
 

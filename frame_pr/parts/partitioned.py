@@ -21,7 +21,6 @@ from frame_pr.frames.arguments import (
 from frame_pr.frames.dispatch import is_stream, path_advice
 from frame_pr.frames.messages import shown
 from frame_pr.frames.signatures import Stream
-from frame_pr.parts.disk import DiskFrame
 
 _MOST_PARTITIONS = 10_000
 """The most parts. Each of them takes a file and about 20 ms."""
@@ -114,6 +113,8 @@ def partitioned(
             f"give at most {_MOST_PARTITIONS}"
         )
     folder = None if directory is None else Path(path_of("directory", directory)).expanduser()
+    from frame_pr.parts.disk import DiskFrame
+
     parts: Any = DiskFrame.of(
         frame, _parse_bytes(memory_budget), number, folder, check_flag("progress", progress)
     )

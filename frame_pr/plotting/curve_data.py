@@ -37,7 +37,7 @@ BENEFITS = ("net_benefit", "standardized_net_benefit")
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CurveOptions:
     """The options of `plot` that choose what it draws."""
 

@@ -50,7 +50,7 @@ class StyleArguments(TypedDict, total=False):
     ax: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Style:
     """The values of these arguments. Names of `colors` and `labels` are texts."""
 

@@ -170,7 +170,7 @@ def _effective_clusters(name: str) -> pl.Expr:
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Cells:
     """Rows that no metric tells apart, in the order of their sort keys, and how to evaluate drawn counts of them."""
 
