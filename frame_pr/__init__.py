@@ -47,8 +47,9 @@ from frame_pr.plotting.score_plots import plot_gains, plot_scores
 from frame_pr.registration import register
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.format_tables import format_table
 from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.reports import format_table, report
+from frame_pr.statistics.reports import report
 from frame_pr.tables.classes import unpivot_classes
 from frame_pr.tables.judgments import join_judgments
 from frame_pr.tables.lists import explode_lists

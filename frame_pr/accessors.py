@@ -16,7 +16,7 @@ from frame_pr.functions import confusion as matrices
 from frame_pr.functions import curves, evaluation, single_metrics, tallies
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
 from frame_pr.plotting import confusion_plots, curve_plots, interval_plots, score_plots
-from frame_pr.statistics import average_curves, comparisons, reports
+from frame_pr.statistics import average_curves, comparisons, format_tables, reports
 from frame_pr.statistics import intervals as interval_estimates
 from frame_pr.tables import classes, judgments, lists
 
@@ -97,7 +97,7 @@ class PR(Accessor[Frame]):
     evaluate = evaluation.evaluate
     with_metrics = evaluation.with_metrics
     report = reports.report
-    format_table = reports.format_table
+    format_table = format_tables.format_table
     intervals = interval_estimates.intervals
     compare = comparisons.compare
     average_curve = average_curves.average_curve

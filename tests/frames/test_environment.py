@@ -78,7 +78,7 @@ for call in (
     needs_scipy = 'intervals, tests and average curves need scipy: pip install "frame_pr[stats]"'
     needs_matplotlib = 'plots need matplotlib: pip install "frame_pr[plot]"'
     assert ran.stdout.splitlines() == [
-        "| average_precision | 1.0 |",
+        "| 2 | 1 | average_precision | 1.0 |",
         needs_scipy,
         needs_scipy,
         *[needs_matplotlib] * 2,

@@ -22,8 +22,8 @@ MARKDOWN = r"""
 | :-- | :-- | --: | --: | --: | --: | --: |
 | a\|b | old | 3 | 0.25 | 0.50 | -1.50 | <0.01 |
 | a\|b | new | 3 | **0.50** | **0.25** | inf | <0.01 |
-| c_d & <e> | old | 2 | **0.12** | - | 2.00 | 1.00 |
-| c_d & <e> | new | 2 | **0.12** | **0.00** | 0.00 | 0.00 |
+| c_d \& \<e\> | old | 2 | **0.12** | - | 2.00 | 1.00 |
+| c_d \& \<e\> | new | 2 | **0.12** | **0.00** | 0.00 | 0.00 |
 """.lstrip()
 
 
@@ -39,8 +39,9 @@ def test_bounds_of_intervals_and_of_differences():
     found = run.pr.intervals("average_precision", "truth", ["s", "t"], by="q", mean_over="q")
     value, low, high = found.select("value", "low", "high").row(0)
     lines = found.pr.format_table(decimals=4).splitlines()
-    assert lines[0] == "| system | metric | value | units |"
+    assert lines[0] == "| system | average_precision |"
     assert f"| **{value:.4f}** [{low:.4f}, {high:.4f}] |" in lines[2]
+    assert lines[-1].startswith("in brackets: 95 % confidence intervals")
     compared = run.pr.compare("average_precision", "truth", ["s", "t"], mean_over="q")
     difference, low, high = compared.select("difference", "low", "high").row(0)
     assert f"| {difference:.1f} [{low:.1f}, {high:.1f}] |" in compared.pr.format_table(decimals=1)
@@ -95,11 +96,12 @@ def test_the_caller_says_which_value_is_best():
 def test_the_best_value_of_each_metric_of_a_long_frame():
     run = pl.DataFrame({"y": [1, 0, 1, 0], "s": [1, 2, 3, 4], "t": [4, 3, 2, 1]})
     values = run.pr.report("y", ["s", "t"], k=1, threshold=2)
-    bold = [line.split(" | ")[:2] for line in fp.format_table(values).splitlines() if "**" in line]
-    assert ["| t", "average_precision"] in bold
-    assert ["| s", "average_precision"] not in bold
-    assert ["| t", "fnr@threshold=2"] in bold
-    assert not any(metric in ("threshold@max_f1", "positives", "rows") for _, metric in bold)
+    lines = [line.strip("| ").split(" | ") for line in fp.format_table(values).splitlines()]
+    bold = [(cells[0], cells[3]) for cells in lines if "**" in cells[-1]]
+    assert ("t", "average_precision") in bold
+    assert ("s", "average_precision") not in bold
+    assert ("t", "fnr@threshold=2") in bold
+    assert "threshold@max_f1" not in {name for _, name in bold}
     assert fp.format_table(values.cast({"metric": pl.Categorical})) == fp.format_table(values)
 
 
@@ -143,3 +145,126 @@ def test_values_that_are_not_numbers():
     assert (
         fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
     )
+
+
+# Tables for a paper
+# --------------------------------------------------------------
+
+# Of 12 queries, the new system ranks all right; the old one has the relevant document second in 10.
+LABELS = {"q": [q for q in range(12) for _ in range(2)], "y": [1, 0] * 12}
+OLD = [score for q in range(12) for score in ((1.0, 2.0) if q < 10 else (2.0, 1.0))]
+RUN = pl.DataFrame(LABELS | {"old_1": OLD, "new": [2.0, 1.0] * 12})
+NAMED = {"MAP": "average_precision", "miss": "fnr@1"}
+CALL = {"truth": "y", "score": ["old_1", "new"]}
+
+
+def paper(**arguments):
+    means = RUN.pr.intervals(NAMED, **CALL, mean_over="q")
+    tests = RUN.pr.compare(NAMED, **CALL, mean_over="q", baseline="old_1")
+    best = {"MAP": "largest", "miss": "smallest"}
+    return fp.format_table(means, decimals=2, best=best, tests=tests, **arguments)
+
+
+def test_a_table_of_systems_and_metrics():
+    # The means are (10 / 2 + 2) / 12 and 1; of the misses at rank 1 10 / 12 and 0, whose bound is
+    # 1 - 0.025^(1 / 12) = 0.26.
+    lines = paper().splitlines()
+    assert lines[:2] == ["| system | MAP | miss |", "| :-- | --: | --: |"]
+    assert lines[2].startswith("| old_1 | 0.58 [0.")
+    assert lines[3] == "| new | **1.00** [0.74, 1.00]† | **0.00** [0.00, 0.26]† |"
+    assert lines[4] == ""
+    assert lines[5].startswith("in brackets: 95 % confidence intervals")
+    assert lines[5].endswith("† adjusted p < 0.05 against old_1")
+
+
+def test_latex_and_text():
+    latex = paper(to="latex").splitlines()
+    assert latex[:3] == [r"\begin{tabular}{lrr}", r"\toprule", r"system & MAP & miss \\"]
+    assert latex[4].startswith(r"old\_1 & 0.58 [")
+    cells = [
+        r"new",
+        r"\textbf{1.00} [0.74, 1.00]$^\dagger$",
+        r"\textbf{0.00} [0.00, 0.26]$^\dagger$",
+    ]
+    assert latex[5] == " & ".join(cells) + r" \\"
+    assert latex[6:8] == [r"\bottomrule", r"\end{tabular}"]
+    assert r"95 \% confidence" in latex[8]
+    text = paper(to="text").splitlines()
+    assert len({line.index("[") for line in text[1:3]}) <= 2
+    assert text[2].split() == "new **1.00** [0.74, 1.00]† **0.00** [0.00, 0.26]†".split()
+    assert len(text[0]) == len(text[2])
+
+
+def test_a_table_of_differences():
+    compared = RUN.pr.compare(NAMED, **CALL, mean_over="q")
+    lines = fp.format_table(compared, decimals=2).splitlines()
+    assert lines[0] == "| baseline | system | MAP | miss |"
+    assert lines[2].startswith("| old_1 | new | 0.42 [")
+    assert lines[2].count("†") == 2
+    assert lines[4] == "† adjusted p < 0.05"
+    none = compared.with_columns(p_adjusted=pl.lit(0.05))
+    assert "†" not in fp.format_table(none).splitlines()[2]
+
+
+def test_marks_of_segments_are_those_of_their_own_test():
+    data = pl.concat([RUN.with_columns(s=1), RUN.with_columns(s=2, new="old_1")])
+    means = data.pr.intervals("average_precision", **CALL, by="s", mean_over="q")
+    tests = data.pr.compare(
+        "average_precision", **CALL, by="s", mean_over="q", baseline="old_1"
+    )
+    lines = fp.format_table(means, tests=tests, to="text").splitlines()[1:5]
+    assert [line.endswith("†") for line in lines] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"best": True}, ValueError, "best: the name 'MAP' does not say whether its largest"),
+        ({"best": {"map": "largest"}}, ValueError, "best: no column 'map'"),
+        ({"best": "highest"}, ValueError, "best must be"),
+        ({"to": "html"}, ValueError, "to must be"),
+        ({"tests": RUN}, ValueError, "tests: give it the result of compare"),
+    ],
+)
+def test_what_is_refused(arguments, error, sentence):
+    means = RUN.pr.intervals(NAMED, **CALL, mean_over="q")
+    with pytest.raises(error) as raised:
+        fp.format_table(means, **arguments)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_the_largest_of_all_metrics_is_best():
+    means = RUN.pr.intervals(NAMED, **CALL, mean_over="q")
+    lines = fp.format_table(means, decimals=2, best="largest").splitlines()
+    assert "**0.83**" in lines[2]
+    assert "**1.00**" in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("key", "markdown", "latex"),
+    [
+        ("a|b", r"a\|b", "a|b"),
+        ("a\rb", "a b", "a b"),
+        ("a\r\nb\nc", "a b c", "a b c"),
+        ("*a*", r"\*a\*", "*a*"),
+        ("_a_ b_c_d", r"\_a\_ b_c_d", r"\_a\_ b\_c\_d"),
+        ("<br>", r"\<br\>", "<br>"),
+        ("`a`", r"\`a\`", "`a`"),
+        ("a\\", r"a\\", r"a\textbackslash{}"),
+        ("[a](b)", r"\[a\](b)", "[a](b)"),
+        ("&lt;", r"\&lt;", r"\&lt;"),
+        (
+            "50% $x^2$ {#}~",
+            r"50% \$x^2\$ {#}\~",
+            r"50\% \$x\textasciicircum{}2\$ \{\#\}\textasciitilde{}",
+        ),
+    ],
+)
+def test_texts_are_escaped(key, markdown, latex):
+    table = pl.DataFrame({key: [key], "x": [1]})
+    assert fp.format_table(table).splitlines()[::2] == [
+        f"| {markdown} | x |",
+        f"| {markdown} | 1 |",
+    ]
+    assert rf"{latex} & 1 \\" in fp.format_table(table, to="latex").splitlines()
+    assert fp.format_table(table.to_pandas()) == fp.format_table(table)

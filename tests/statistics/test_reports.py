@@ -15,7 +15,7 @@ METRICS = [
     "max_f1",
     "threshold@max_f1",
 ]
-COUNTS = ["positives", "rows"]
+COUNTS = ["rows", "positives"]
 # `k` to `kappa`, in the order of the confusion table.
 CONFUSION = [
     "k",
@@ -49,9 +49,12 @@ def queries(share: float = 0.4) -> pl.DataFrame:
 
 def test_rows_and_columns():
     long = BOTH.pr.report("relevant", "score", by="q")
-    assert long.columns == ["q", "metric", "value"]
-    assert long["q"].to_list() == ["x"] * 9 + ["y"] * 9
-    assert long["metric"].to_list() == [*METRICS, *COUNTS] * 2
+    assert long.columns == ["q", *COUNTS, "metric", "value"]
+    assert long.select("q", *COUNTS).unique(maintain_order=True).rows() == [
+        ("x", 10, 5),
+        ("y", 5, 3),
+    ]
+    assert long["metric"].to_list() == METRICS * 2
     wide = BOTH.pr.report("relevant", "score", by="q", k=[2, 3], threshold=[0.5, 2], wide=True)
     names = [f"{name}@{k}" for name in ("ndcg", "precision", "recall") for k in (2, 3)]
     names = [
@@ -60,17 +63,17 @@ def test_rows_and_columns():
         *METRICS[-2:],
         *(f"{name}@threshold={t}" for t in (0.5, 2) for name in CONFUSION),
     ]
-    assert wide.columns == ["q", *names, *COUNTS]
+    assert wide.columns == ["q", *COUNTS, *names]
     assert_same(BOTH.pr.evaluate(wide.columns[1:], "relevant", "score", by="q"), wide)
 
 
 def test_known_answers():
-    result = dict(CUT_BLOCK.pr.report("relevant", "score", k=2, threshold=1).rows())
+    report = CUT_BLOCK.pr.report("relevant", "score", k=2, threshold=1)
+    assert report.select(COUNTS).unique().rows() == [(5, 3)]
+    result = dict(report.select("metric", "value").rows())
     # A hit, a block of two hits and a miss, a miss: (k, tp) are (1, 1), (4, 3), (5, 3); P = 3, N =
     # 5.
     expected = {
-        "rows": 5,
-        "positives": 3,
         "average_precision": 5 / 6,  # (1 + 2 * 3/4) / 3
         "roc_auc": (1 + 2 * 3 / 4)
         / 3,  # of the two misses, above the hit none, in the block half of one
@@ -88,16 +91,19 @@ def test_known_answers():
 
 
 def test_means():
-    means = dict(BOTH.pr.report("relevant", "score", by="q", mean_over="q").rows())
-    assert list(means) == [*METRICS, *COUNTS]
-    assert (means["rows"], means["average_precision"]) == (7.5, near((47 / 60 + 5 / 6) / 2))
+    report = BOTH.pr.report("relevant", "score", mean_over="q")
+    assert report.columns == ["groups", "metric", "value"]
+    assert report["groups"].to_list() == [2] * 7
+    means = dict(report.select("metric", "value").rows())
+    assert list(means) == METRICS
+    assert means["average_precision"] == near((47 / 60 + 5 / 6) / 2)
     wide = BOTH.pr.report("relevant", "score", by="q", mean_over="q", wide=True)
     assert wide["mean_average_precision"].item() == means["average_precision"]
 
 
 def test_several_systems():
     result = fp.report(TEN.with_columns(flat=pl.lit(0)), "relevant", ["score", "flat"])
-    assert result.columns == ["system", "metric", "value"]
+    assert result.columns == ["system", *COUNTS, "metric", "value"]
     assert result["system"].unique(maintain_order=True).to_list() == ["score", "flat"]
     # A constant score: one block of ten, half of them hits.
     assert result.filter(system="flat")["value"].to_list()[:2] == [0.5, 0.5]
@@ -123,8 +129,33 @@ def test_bounds_of_means():
     found = fp.intervals(queries(0.2), names, "relevant", "score", **given)
     expected = found.select("metric", "value", "low", "high")
     assert_same(
-        report.filter(pl.col("metric").is_in(names)).sort("metric"), expected.sort("metric")
+        report.filter(pl.col("metric").is_in(names)).sort("metric").drop("groups"),
+        expected.sort("metric"),
     )
+
+
+@pytest.mark.parametrize("to", ["polars", "pandas", "lazy"])
+@pytest.mark.parametrize("given", [{"by": "q"}, {"mean_over": "q"}], ids=str)
+def test_wide_reports_have_bounds_next_to_their_metric(to, given):
+    data = queries()
+    long = data.pr.report("relevant", "score", **given, confidence=0.9)
+    frame = {"polars": data, "pandas": data.to_pandas(), "lazy": data.lazy()}[to]
+    wide = frame.pr.report("relevant", "score", **given, confidence=0.9, wide=True)
+    wide = pl.from_pandas(wide) if to == "pandas" else wide.lazy().collect()
+    prefix = "mean_" if "mean_over" in given else ""
+    columns = [prefix + "average_precision", "low_average_precision", "high_average_precision"]
+    place = wide.columns.index(columns[0])
+    assert wide.columns[place : place + 4] == [*columns, prefix + "roc_auc"]
+    of_metric = long.filter(metric="average_precision")
+    assert wide.select(columns).rows() == of_metric.select("value", "low", "high").rows()
+    assert ("low_max_f1" in wide.columns) == bool(prefix)
+
+
+def test_gains_are_of_ndcg_only():
+    data = TEN.with_columns(gain=pl.col("relevant") * 2)
+    report = data.pr.report("relevant", "score", gain="gain", confidence=0.95)
+    expected = TEN.pr.report("relevant", "score", confidence=0.95)
+    assert_same(report, expected)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +166,6 @@ def test_bounds_of_means():
         ({"threshold": float("nan")}, "threshold must be a number, got nan"),
         ({"ties": "order", "confidence": 0.95}, "ties='order': a standard error does not take it"),
         ({"confidence": 95}, r"got 95: write 0\.95"),
-        ({"confidence": 0.9, "wide": True}, "confidence= adds columns to a long report"),
     ],
 )
 def test_wrong_calls(given, message):
