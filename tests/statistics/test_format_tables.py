@@ -191,7 +191,15 @@ def test_latex_and_text():
     assert r"95 \% confidence" in latex[8]
     text = paper(to="text").splitlines()
     assert len({line.index("[") for line in text[1:3]}) <= 2
-    assert text[2].split() == "new **1.00** [0.74, 1.00]† **0.00** [0.00, 0.26]†".split()
+    assert text[2].split() == [
+        "new",
+        "**1.00**",
+        "[0.74,",
+        "1.00]†",
+        "**0.00**",
+        "[0.00,",
+        "0.26]†",
+    ]
     assert len(text[0]) == len(text[2])
 
 
