@@ -117,12 +117,12 @@ def format_table(
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
     signs = _signs(table, best)
     bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*numbers}), None)
+    marks: pl.Series | None = None
+    note = ""
     if tests is not None:
         marks, note = _significant(table, _read(tests), style)
     elif bounded == "difference" and "metric" in table.columns:
         marks, note = _significant_differences(table, style)
-    else:
-        marks, note = None, ""
 
     texts = _texts(table, style, places, signs)
     if bounded is None:
@@ -212,41 +212,52 @@ def _sign(name: str) -> float | None:
     return 0.0 if record.kind == "threshold" else _SIGNS[record.best]
 
 
+def _direction(name: str, best: Any) -> float | None:
+    """Return -1 if the largest value of this name is best, 1 if the smallest is, 0 if neither is; None if unknown."""
+    if isinstance(best, Mapping):
+        return _SIGNS[best[name]] if name in best else None
+    return _sign(name)
+
+
 def _signs(table: pl.DataFrame, best: Any) -> dict[str, pl.Expr]:
-    """Return the columns whose best value is bold: 1 if their smallest value is best, -1 the largest, 0 neither."""
+    """Return the columns whose best value is bold, with the direction of each value (see `_direction`)."""
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    is_long = "value" in numbers and "metric" in table.columns
-    metrics = table["metric"].cast(pl.String).unique(maintain_order=True) if is_long else []
-    ways: Mapping[str, Any] = best if isinstance(best, Mapping) else {}
-    refuse_missing([*ways], [*numbers, *metrics], "numbers of the frame", "best")
-    for name, way in ways.items():
-        check_choice(f"best[{name!r}]", way, ("largest", "smallest"))
-    of_all = None
-    if isinstance(best, str):
-        of_all = _SIGNS[check_choice("best", best, ("largest", "smallest"))]
-    elif not ways and not ("system" in table.columns if best is None else check_flag("best", best)):
+    metrics: list[str] = []
+    if "value" in numbers and "metric" in table.columns:
+        metrics = table["metric"].cast(pl.String).unique(maintain_order=True).to_list()
+    _check_best(best, [*numbers, *metrics])
+    if best is False or (best is None and "system" not in table.columns):
         return {}
-    signs = {name: pl.lit(_SIGNS[way]) for name, way in ways.items() if name in numbers}
-    names = [*numbers, *metrics]
-    known = {} if ways else {name: _sign(name) for name in names}
-    of_metrics = {
-        name: known.get(name, _SIGNS[ways[name]] if name in ways else None) for name in metrics
-    }
-    if of_all is not None:
-        of_metrics = {name: of_all if sign is None else sign for name, sign in of_metrics.items()}
+    of_columns = {name: _direction(name, best) for name in numbers}
+    signs = {name: pl.lit(sign) for name, sign in of_columns.items() if sign is not None}
+    of_metrics = {name: _direction(name, best) for name in metrics}
     unknown = [name for name, sign in of_metrics.items() if sign is None]
-    if best is True and unknown:
+    if unknown and best is True:
         raise ValueError(
             f"best: the name {shown(unknown[0])} does not say whether its largest value is best; give best='largest', "
             f"or best={{{unknown[0]!r}: 'smallest'}}"
         )
-    signs |= {name: pl.lit(known[name]) for name in numbers if known.get(name) is not None}
-    if of_metrics and any(sign is not None for sign in of_metrics.values()):
-        name_of_row = pl.col("metric").cast(pl.String)
-        signs["value"] = name_of_row.replace_strict(
+    if isinstance(best, str):
+        of_metrics |= dict.fromkeys(unknown, _SIGNS[best])
+    if any(sign is not None for sign in of_metrics.values()):
+        metric_name = pl.col("metric").cast(pl.String)
+        signs["value"] = metric_name.replace_strict(
             of_metrics, default=None, return_dtype=pl.Float64
         )
     return signs
+
+
+def _check_best(best: Any, names: Sequence[str]) -> None:
+    """Validate `best`. `names`: the columns with numbers, and the metrics."""
+    ways = ("largest", "smallest")
+    if isinstance(best, Mapping):
+        refuse_missing([*best], names, "numbers of the frame", "best")
+        for name, way in best.items():
+            check_choice(f"best[{name!r}]", way, ways)
+    elif isinstance(best, str):
+        check_choice("best", best, ways)
+    elif best is not None:
+        check_flag("best", best)
 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
@@ -276,17 +287,15 @@ def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tup
         raise ValueError(
             "tests: give it the result of compare for the same systems, with baseline="
         )
-    baselines = tests["baseline"].unique()
-    if len(baselines) != 1:
-        raise ValueError(
-            f"tests: it has {len(baselines)} baselines; name one, compare(..., baseline=)"
-        )
-    p_value = _p_value_of(tests)
+    baseline = _only_value(tests, "baseline")
+    if baseline is None:
+        raise ValueError("tests: it has several baselines; name one, compare(..., baseline=)")
+    p_value = _p_value_of(tests) or "p_value"
     keys = [name for name in table.columns[: table.columns.index("value")] if name in tests.columns]
     p_values = tests.select(pl.col(keys).cast(pl.String), p=p_value)
     of_rows = table.select(pl.col(keys).cast(pl.String))
     joined = of_rows.join(p_values, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    of_baseline = f" against {baselines[0]}{_method_of(tests)}"
+    of_baseline = f" against {baseline}{_method_of(tests)}"
     note = f"{style.mark} {_WORDS[p_value]} < {_LEVEL}{_escaped(of_baseline, style)}"
     return (joined["p"] < _LEVEL).fill_null(False), note
 
@@ -313,18 +322,25 @@ def _escaped(text: str, style: _Style) -> str:
 
 def _method_of(tests: pl.DataFrame) -> str:
     """Return the method of a comparison in brackets, if it is the same in all rows."""
-    methods = tests["method"].unique() if "method" in tests.columns else []
-    return f" ({methods[0]})" if len(methods) == 1 else ""
+    method = _only_value(tests, "method")
+    return "" if method is None else f" ({method})"
 
 
 def _level_of(table: pl.DataFrame) -> str:
     """Return a note of the confidence level and of the size of the sample, as far as they are the same in all rows."""
-    levels = table["level"].unique() if "level" in table.columns else []
-    if len(levels) != 1:
+    level = _only_value(table, "level")
+    if level is None:
         return ""
-    sizes = table["n"].unique() if "n" in table.columns else []
-    size = f", n = {sizes[0]}" if len(sizes) == 1 else ""
-    return f"in brackets: {100 * levels[0]:.4g} % confidence intervals{size}"
+    n = _only_value(table, "n")
+    size = "" if n is None else f", n = {n}"
+    return f"in brackets: {100 * level:.4g} % confidence intervals{size}"
+
+
+def _only_value(table: pl.DataFrame, name: str) -> Any:
+    """Return the value of a column that is the same in all rows, otherwise None."""
+    if name not in table.columns or table[name].n_unique() != 1:
+        return None
+    return table[name][0]
 
 
 def _by_metric(texts: pl.DataFrame, value: str) -> pl.DataFrame:

@@ -137,7 +137,8 @@ def report(
     table, kind, keys = _long(result, bounds, counts or ["groups"], names, prefix)
     if wide:
         table = _wide(table, [*map(str, keys), *(counts or ["groups"])], names, bounded, prefix)
-    return kind.give(table, keys)
+    report: Frame = kind.give(table, keys)
+    return report
 
 
 def _head(name: str) -> str:
