@@ -217,9 +217,7 @@ def test_a_table_of_differences():
 def test_marks_of_segments_are_those_of_their_own_test():
     data = pl.concat([RUN.with_columns(s=1), RUN.with_columns(s=2, new="old_1")])
     means = data.pr.intervals("average_precision", **CALL, by="s", mean_over="q")
-    tests = data.pr.compare(
-        "average_precision", **CALL, by="s", mean_over="q", baseline="old_1"
-    )
+    tests = data.pr.compare("average_precision", **CALL, by="s", mean_over="q", baseline="old_1")
     lines = fp.format_table(means, tests=tests, to="text").splitlines()[1:5]
     assert [line.endswith("†") for line in lines] == [False, True, False, False]
 
