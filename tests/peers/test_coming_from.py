@@ -13,7 +13,16 @@ from searches import RELEVANT, as_dicts, joined, search, trec_eval
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text(encoding="utf-8")
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
-NOT_RUN = ["Implicit", "RePlay", "RecTools", "recommenders", "yardstick"]
+NOT_RUN = [
+    "Implicit",
+    "LensKit",
+    "RePlay",
+    "RecTools",
+    "rankerEval",
+    "rapidstats",
+    "recommenders",
+    "yardstick",
+]
 NAMES = {"math": math, "pl": pl}
 
 
