@@ -28,8 +28,13 @@ def rows(n: int = 600, seed: int = 0, rate: float = 0.2, **strengths: float) -> 
 
 
 def legend(ax: Any) -> list[str]:
-    """Return the entries of the legend."""
-    return [text.get_text() for text in ax.get_legend().get_texts()]
+    """Return the entries of the legend, which is outside of the axes if they are many."""
+    return [text.get_text() for text in legend_of(ax).get_texts()]
+
+
+def legend_of(ax: Any) -> Any:
+    """Return the legend of the axes, or of the figure."""
+    return ax.get_legend() or ax.figure.legends[0]
 
 
 def curves(ax: Any) -> list[Any]:

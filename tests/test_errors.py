@@ -166,11 +166,11 @@ run.pr.evaluate("rows", "rel", "s", by=["q", "lab"], mean_over=["q", pl.col("lab
     | mean_over takes names of columns, no expressions
 run.pr.unpivot_classes("lab", prediction="pred", classes=["x", np.ones(2)])
     | classes takes labels; got a numpy ndarray
-run.pr.plot("rel", "s", by="q", facet=True, average=True)
-    | name columns, by=..., that average= leaves
+run.pr.plot("rel", "s", facet=True, mean_over="q")
+    | name columns, by=..., besides those of mean_over=
 run.pr.plot("rel", "s", by="q", facet=pl.col("q"))  | facet takes names of columns, no expressions
-run.pr.plot("rel", "s", by="q", average=len)
-    | average takes the name of a column, or several; got the function len
+run.pr.plot("rel", "s", by="q", mean_over=len)
+    | mean_over takes the name of a column, or several; got the function len
 run.pr.plot("rel", pl.selectors.by_name("s", "rel"))
     | column 'rel' is given twice, to truth= and to score=
 run.pr.plot("rel", "s", color="rel")  | color: 'rel' is no color of a line in matplotlib
@@ -279,9 +279,7 @@ run.pr.evaluate("precision@recall=80%", "rel", "s")  | did you mean 'precision@r
 run.pr.evaluate("f1_threshold_0.5", "rel", "s")  | did you mean 'f1@threshold=0.5'?
 run.pr.evaluate("precision_recall_0.5", "rel", "s")  | did you mean 'precision@recall=0.5'?
 run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@threshold=0.7'?
-run.pr.plot("rel", "s", by="q", average="lab")
-    | average names 'lab', which is not one of the keys: q
-run.pr.plot("rel", "s", average=True)  | average: there are no groups
+run.pr.plot("rel", "s", mean_over=True)  | mean_over=True averages the groups of by=
 run.pr.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it
 run.pr.evaluate(["rows", "rows"], "rel", "s")  | metrics has 'rows' twice
 run.pr.evaluate("rows", "rel", "s", by="q", mean_over="lap")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -15,22 +15,30 @@ from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.metrics.metric import ratio
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import Style, StyleArguments
+from frame_pr.plotting.draw import Style
 from frame_pr.plotting.results import Result, read_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PAIRS = ("tp", "fn", "fp", "tn")
+_CUTOFFS = ("threshold", "k")
 _EXPECTATION = "plot_confusion draws a frame that confusion_matrix or confusion gave"
-_NAME, _PANEL_NAME = 24, 12
-"""The most letters of the name of a class, and in panels."""
-_MOST_NAMES = 40
-"""The most classes with texts in the cells."""
+_NAME = 24
+"""The most letters of the name of a class."""
+_CELL = 4.5
+"""The width of a cell in em, if the figure has room."""
 
 
-@public_result(options=StyleArguments)
-def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes | Any:
+class ConfusionArguments(TypedDict, total=False):
+    """More arguments of `plot_confusion`."""
+
+    labels: Mapping[Any, str] | None
+    ax: Any
+
+
+@public_result(options=ConfusionArguments)
+def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Axes | Any:
     r"""Draw a confusion matrix as a heat map, from the result of `confusion_matrix` or of `confusion`.
 
     Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror
@@ -75,45 +83,52 @@ def plot_confusion(frame: Frame, /, **options: Unpack[StyleArguments]) -> Axes |
     ...     fp.confusion_matrix(images, "shown", "predicted"), ax=Figure().subplots()
     ... )
     >>> [text.get_text() for text in ax.texts]
-    ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
+    ['1\n100 %', '0\n0 %', '1\n50 %', '1\n50 %']
     """
-    style = Style.of(options, panels=True)
     import numpy as np
 
-    result = _cells(frame)
+    style = Style.of(options, panels=True)
+    result, cutoff = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True).to_list()
+    if not classes:
+        raise ValueError(f"{_EXPECTATION}, and this one has no rows")
     groups = [(key, _square(table, classes)) for key, table in result.groups()]
-    n = len(classes)
-    longest = max((len(style.label(name)) for name in classes), default=0)
+    names = [draw.shorten(style.label(name), _NAME) for name in classes]
+    label, prediction = style.label("Label"), style.label("Prediction")
+    if cutoff:
+        prediction = f"{prediction}\n({cutoff})"
+    width, _ = draw.figure_size()
     if len(groups) == 1:
-        side = min(max(2.2, 0.62 * n), 10) + 0.07 * min(longest, _NAME)
-        with draw.axes_of(style, (side + 1.0, side + 0.8)) as ax:
-            _draw_cells(ax, groups[0][1], classes, style, _NAME)
-            ax.set(xlabel="Prediction", ylabel="Label")
+        side = min(
+            width, (_CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4) * draw.em()
+        )
+        with draw.axes_of(style, (side, 0.95 * side)) as ax:
+            _draw_cells(ax, groups[0][1], names, style)
+            ax.set(xlabel=prediction, ylabel=label)
+            _write_cells([ax], [groups[0][1]], names)
         return ax
-    side = min(max(1.9, 0.5 * n + 0.6), 6) + 0.07 * min(longest, _PANEL_NAME)
-    with draw.panels_of(style, len(groups), (side, side + 0.2)) as axes:
+    wide = 7 + 3 * len(classes)
+    with draw.panels_of(style, len(groups), wide, 5, ratio=0.8, shared="") as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
-            _draw_cells(ax, table, classes, style, _PANEL_NAME)
-            ax.set_title(draw.shorten(style.join(key), 28), fontsize="small")
-        draw.title_figure(axes, style, "Prediction", "Label")
+            _draw_cells(ax, table, names, style)
+            draw.title_panel(ax, style, style.join(key))
+        draw.title_panels(axes, style, prediction, label)
+        _write_cells(axes, [table for _, table in groups], names)
     return np.array(axes, dtype=object)
 
 
-def _cells(frame: Any) -> Result:
-    """Read a row for each pair of classes: `truth`, `prediction` and `rows`."""
+def _cells(frame: Any) -> tuple[Result, str]:
+    """Read a row for each pair of classes, `truth`, `prediction` and `rows`, and return the cutoff of `confusion`."""
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     if "truth" in names or not set(_PAIRS) <= set(names):
         advice = (
             "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
         )
-        return read_result(
-            frame, dict.fromkeys(("truth", "prediction", "rows"), advice), _EXPECTATION
-        )
-    counts = read_result(
-        frame, dict.fromkeys(_PAIRS, "confusion gives it"), _EXPECTATION, first=("threshold", "k")
-    )
+        columns = dict.fromkeys(("truth", "prediction", "rows"), advice)
+        return read_result(frame, columns, _EXPECTATION), ""
+    columns = dict.fromkeys(_PAIRS, "confusion gives it") | dict.fromkeys(_CUTOFFS, "")
+    counts = read_result(frame, columns, _EXPECTATION)
     keys = counts.key_columns
     if any(table.height != 1 for _, table in counts.groups()):
         raise ValueError(
@@ -126,7 +141,13 @@ def _cells(frame: Any) -> Result:
         )
         for count, (truth, prediction) in cells
     ]
-    return Result(counts.keys, pl.concat(tables, how="vertical_relaxed"))
+    result = Result(counts.keys, pl.concat(tables, how="vertical_relaxed"))
+    for name in _CUTOFFS:
+        if name in counts.table.columns:
+            value, *others = counts.table[name].unique()
+            if value is not None and not others:
+                return result, f"{name} {draw.threshold_text(value)}"
+    return result, ""
 
 
 def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
@@ -145,53 +166,62 @@ def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
     return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
 
 
-def _draw_cells(
-    ax: Axes, cells: pl.DataFrame, classes: Sequence[Any], style: Style, letters: int
-) -> None:
-    """Draw the cells of a group."""
-    n = len(classes)
-    room = _letters(ax, n)
-    names = [draw.shorten(style.label(name), letters) for name in classes]
-    across = [textwrap.fill(name, max(6, room), break_long_words=False) for name in names]
-    fits = max(len(line) for name in across for line in name.split("\n")) <= room
-    image = ax.imshow(
-        cells["share"].fill_null(0).to_numpy().reshape(n, n),
-        "Blues_r" if draw.is_dark(ax) else "Blues",
-        vmin=0,
-        vmax=1,
-    )
+def _draw_cells(ax: Axes, cells: pl.DataFrame, names: Sequence[str], style: Style) -> None:
+    """Draw the colours of the cells of a group, and the names of the classes."""
+    n = len(names)
+    shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
+    colours = "Blues_r" if draw.is_dark(ax) else "Blues"
+    ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    ax.set_xticks(range(n), across if fits else names, rotation=0 if fits else 90, fontsize="small")
-    ax.set_yticks(range(n), names, fontsize="small")
-    if n > _MOST_NAMES:
-        return
-    texts, size = _texts(cells, room, keep_zeros=n <= 2)
-    for place, (text, share) in enumerate(zip(texts, cells["share"], strict=True)):
-        colour = draw.text_on(image.cmap(share or 0.0))
-        ax.text(place % n, place // n, text, ha="center", va="center", color=colour, fontsize=size)
+    _name_classes(ax, names, 0.75 * draw.panel_width(ax, style) / n)
 
 
-def _letters(ax: Axes, n: int) -> int:
-    """Return how many small letters fit into a cell."""
-    box = ax.get_window_extent()
-    return int(min(box.width, box.height) / ax.figure.dpi / n / 0.08)
+def _name_classes(ax: Axes, names: Sequence[str], cell: float) -> None:
+    """Write the names of classes at cells of so many pixels: broken or turned, and as many as fit."""
+    across = [draw.fit(ax, name, cell, "small") for name in names]
+    turn = 0
+    if max(draw.text_width(ax, name, "small") for name in across) > cell:
+        across = list(names)
+        turn = 90
+    every = math.ceil(1.1 * draw.em() * ax.figure.dpi / cell)
+    places = range(0, len(names), every)
+    ax.set_xticks(places, across[::every], rotation=turn, fontsize="small")
+    ax.set_yticks(places, names[::every], fontsize="small")
 
 
-def _texts(cells: pl.DataFrame, letters: int, *, keep_zeros: bool) -> tuple[list[str], str]:
-    """Return the texts of cells, counts with shares or shares only, and their size: what fits first."""
-    rows = cells["rows"].to_list()
+def _write_cells(
+    axes: Sequence[Axes], tables: Sequence[pl.DataFrame], names: Sequence[str]
+) -> None:
+    """Write counts and shares into the cells, shares only or nothing: what fits after the layout."""
+    draw.figure_of(axes[0]).draw_without_rendering()
+    boxes: list[Any] = [ax.get_window_extent() for ax in axes]
+    n = len(names)
+    cell = min(min(box.width, box.height) for box in boxes) / n
+    for ax, cells in zip(axes, tables, strict=True):
+        _name_classes(ax, names, cell)
+        texts, size = _texts(ax, cells, cell, keep_zeros=n <= 2)
+        (image,) = ax.images
+        for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
+            colour = draw.text_on(image.cmap(share or 0.0))
+            middle: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
+            ax.text(place % n, place // n, text, color=colour, fontsize=size, **middle)
+
+
+def _texts(
+    ax: Axes, cells: pl.DataFrame, cell: float, *, keep_zeros: bool
+) -> tuple[Sequence[str], str]:
+    """Return the texts of cells of so many pixels, counts with shares or shares only, and their size: what fits first."""
+    counts = list(map(draw.count_text, cells["rows"]))
     shares = [
         draw.share_text(share) if count or keep_zeros else ""
-        for count, share in zip(rows, cells["share"], strict=True)
+        for count, share in zip(cells["rows"], cells["share"], strict=True)
     ]
-    whole = [
-        f"{draw.count_text(count)}\n{share}".strip()
-        for count, share in zip(rows, shares, strict=True)
-    ]
-    for texts in (whole, shares):
-        longest = max(len(line) for text in texts for line in text.split("\n"))
-        for size, factor in (("small", 1.0), ("x-small", 1.2), ("xx-small", 1.4)):
-            if longest <= letters * factor:
+    both = [f"{count}\n{share}".strip() for count, share in zip(counts, shares, strict=True)]
+    for texts, lines in ((both, 2), (shares, 1)):
+        longest = max((line for text in texts for line in text.split("\n")), key=len)
+        for size, ems in (("small", 0.83), ("x-small", 0.69), ("xx-small", 0.58)):
+            height = 1.25 * ems * draw.em() * ax.figure.dpi * lines
+            if draw.text_width(ax, longest, size) <= 0.92 * cell and height <= 0.92 * cell:
                 return texts, size
-    return shares, "xx-small"
+    return [], "small"

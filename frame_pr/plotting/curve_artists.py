@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -10,7 +11,14 @@ import polars as pl
 from frame_pr.metrics.metric import Counts
 from frame_pr.metrics.rates import rate_of
 from frame_pr.plotting import draw
-from frame_pr.plotting.curve_data import BENEFITS, Curve, CurveOptions, benefit, has_unit_range
+from frame_pr.plotting.curve_data import (
+    BENEFITS,
+    Curve,
+    CurveOptions,
+    benefit,
+    has_unit_range,
+    quantity_title,
+)
 from frame_pr.plotting.draw import Style
 
 if TYPE_CHECKING:
@@ -27,10 +35,21 @@ _BANDED_CURVES = 4
 """The most mean curves with bands."""
 _BASELINES = 4
 """The most baselines with lines. More baselines are a band."""
+_NAMED_MARKS = 4
+"""The most marks with their threshold next to them."""
 _RARE, _LOW = 0.01, 0.1
 """Below this prevalence and these areas, the axis of precision is logarithmic."""
 _MANY_RANKS = 1000
 """Ranks from which their axis is logarithmic."""
+_SMALLEST_RATE = 1e-7
+"""The smallest rate on an axis of normal deviates."""
+_DET_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+_ENDS = {
+    ("fpr", ("recall",)): ((0, 0), (1, 1)),
+    ("share", ("recall",)): ((0, 0), (1, 1)),
+    ("fpr", ("fnr",)): ((0, 1), (1, 0)),
+}
+"""The ends of curves whose random ranking is the line between them: no row, and all rows, predicted positive."""
 
 
 class Chart(NamedTuple):
@@ -43,107 +62,103 @@ class Chart(NamedTuple):
     positive: str
     """The positive label, if the caller gave it."""
     scales: tuple[str, str]
+    """The scales of both axes; "det" is that of normal deviates."""
+    noun: str = "positives"
+    """What the positives of a group are: rows, or a sum of weights; "" if their number means nothing."""
+    in_panel: bool = False
+
+
+class Drawn(NamedTuple):
+    """A curve as it is drawn."""
+
+    curve: Curve
+    label: str
+    line: Mapping[str, Any]
+    """The properties of its line."""
+
+    @property
+    def colour(self) -> Any:
+        """Return the colour of the curve and of all that belongs to it."""
+        return self.line["color"]
 
 
 def draw_curves(
-    ax: Axes,
-    curves: Sequence[Curve],
-    labels: Sequence[str],
-    lines: Sequence[Mapping[str, Any]],
-    chart: Chart,
-    others: Sequence[Curve] = (),
-    *,
-    in_panel: bool = False,
+    ax: Axes, curves: Sequence[Drawn], chart: Chart, others: Sequence[Curve] = ()
 ) -> None:
-    """Draw curves with their baselines and marks. `others`: thin grey curves behind them."""
-    options = chart.options
-    _set_axes(ax, curves, chart, ticks=3 if in_panel else 6)
-    for curve in others:
-        _draw_line(
-            ax,
-            curve,
-            options,
-            {"color": draw.grey(ax, 0.75), "linewidth": 0.6, "zorder": 1.5, "label": "_other"},
-        )
-    for curve, label, line in zip(curves, labels, lines, strict=True):
-        if curve.groups is not None and len(curves) <= _BANDED_CURVES:
-            x, low, high = curve.points.select("x", "low", "high").drop_nulls().to_numpy().T
-            step: Any = "pre" if options.is_pr else None
-            ax.fill_between(x, low, high, step=step, color=line["color"], alpha=0.2, linewidth=0)
-        elif options.is_pr:
-            _draw_areas(ax, curve, options, line["color"])
-        _draw_line(ax, curve, options, {"gid": draw.CURVE, **line, "label": label})
+    """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
+    options, style = chart.options, chart.style
+    _set_axes(ax, curves, chart)
+    behind = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
+    for other in others:
+        draw_line(ax, other, options, {**behind, "zorder": 1.5, "label": "_other"})
+    for drawn in curves:
+        if options.rectangles or (options.interpolated and not options.mean_over):
+            _draw_areas(ax, drawn, options)
+        line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
+        draw_line(ax, drawn.curve, options, line)
     if others:
-        draw.add_entry(ax, f"{len(others)} others", color=draw.grey(ax, 0.75), linewidth=0.6)
-    if curves and curves[0].groups is not None and len(curves) <= _BANDED_CURVES:
-        draw.add_entry(
-            ax, "95 % confidence interval", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2
-        )
-    if options.interpolated and any(curve.envelope_area for curve in curves):
-        draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)
-    if options.baseline:
-        _draw_baselines(
-            ax, [*curves, *others], [*(line["color"] for line in lines)], options, in_panel=in_panel
-        )
-    _draw_marks(ax, curves, labels, lines, options, in_panel=in_panel)
+        draw.add_entry(ax, f"{len(others)} {style.label('others')}", **behind)
+    if len(curves) <= _BANDED_CURVES:
+        _draw_bands(ax, curves, chart)
+    if options.interpolated and not options.mean_over:
+        dashed = {"color": draw.grey(ax, 0.5), "linestyle": "--", "linewidth": 1}
+        draw.add_entry(ax, style.label("interpolated"), **dashed)
+    if options.baseline and len(options.ys) == 1:
+        _draw_baselines(ax, curves, others, chart)
+    _draw_marks(ax, curves, chart)
+    if len(curves) == 1 and not options.interpolated:
+        _explain_area(ax, curves[0].curve, chart)
     if not curves:
         draw.write_reason(ax, "no positives")
 
 
-def _draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
+def draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
     points = curve.points.drop_nulls(["x", "y"])
-    x, y = (points[axis].cast(pl.Float64).to_numpy() for axis in "xy")
-    if not len(x):
+    if not points.height:
         return
+    x = points["x"].cast(pl.Float64).to_numpy()
+    y = points["y"].cast(pl.Float64).to_numpy()
     if len(x) <= _POINTS and line.get("gid") == draw.CURVE:
         line = {"marker": "o", "markersize": 4, **line}
-    x, y, drawstyle, start = _ends(*_visible(x, y), curve, options)
-    ax.plot(x, y, **{"drawstyle": drawstyle, "markevery": slice(start, start + len(x)), **line})
+    x, y = _visible(x, y)
+    n = len(x)
+    start = 0
+    drawstyle = "default"
+    if options.is_pr:
+        x, y = _from_the_axis(x, y)
+        n, start = len(x) - 1, 1
+        drawstyle = "steps-pre"
+    elif options.x == "threshold" and options.ys[0] not in BENEFITS:
+        drawstyle = "steps-post"
+    elif options.x not in ("threshold", "k") and len(options.ys) == 1:
+        x, y, start = _with_ends(x, y, options)
+    markers = slice(start, start + n)
+    ax.plot(x, y, **{"drawstyle": drawstyle, "markevery": markers, **line})
 
 
-def _ends(x: Any, y: Any, curve: Curve, options: CurveOptions) -> tuple[Any, Any, str, int]:
-    """Return the points with the ends of the curve, the style of its steps, and the number of the first threshold."""
+def _from_the_axis(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the points of precision by recall from recall 0 on.
+
+    A threshold adds the recall up to its own, as in the sum of the area. Misses above the first hit
+    add none.
+    """
     import numpy as np
 
-    if options.x == "recall" and options.ys == ("precision",):
-        # A threshold adds the recall up to its own, as in the sum of the area. Misses above the
-        # first hit add none.
-        reached = x > 0
-        x, y = (x[reached], y[reached]) if reached.any() else (x, y)
-        return np.append(0.0, x), np.append(y[0], y), "steps-pre", 1
-    if options.x == "threshold":
-        return x, y, "steps-post", 0
-    if options.x == "k" or curve.positives is None or curve.rows is None:
-        return x, y, "default", 0
-    nothing, everything = (
-        [value_at(name, curve, share) for name in (options.x, options.ys[0])]
-        for share in (0.0, 1.0)
-    )
-    if len(options.ys) > 1 or None in nothing or None in everything:
-        return x, y, "default", 0
-    return (
-        np.hstack([nothing[0], x, everything[0]]),
-        np.hstack([nothing[1], y, everything[1]]),
-        "default",
-        1,
-    )
+    reached = x > 0
+    if reached.any():
+        x, y = x[reached], y[reached]
+    return np.append(0.0, x), np.append(y[0], y)
 
 
-def value_at(name: str, curve: Curve, share: float, thresholds: Any = None) -> Any:
-    """Return a rate if this share of the rows is predicted positive: no row (0), or all rows (1).
+def _with_ends(x: Any, y: Any, options: CurveOptions) -> tuple[Any, Any, int]:
+    """Return the points with those where no row and all rows are predicted positive, and the place of the first."""
+    import numpy as np
 
-    `thresholds`: at which, for a net benefit.
-    """
-    positives, rows = (pl.lit(float(size or 0)) for size in (curve.positives, curve.rows))
-    counts = Counts(positives * share, rows * share, positives, rows)
-    if name == "share":
-        return share
-    if thresholds is not None:
-        return (
-            pl.select(benefit(name, counts, pl.lit(pl.Series(thresholds)))).to_series().to_numpy()
-        )
-    return pl.select(rate_of(name).formula(counts)).item()
+    if options.axes not in _ENDS:
+        return x, y, 0
+    (first_x, first_y), (last_x, last_y) = _ENDS[options.axes]
+    return np.hstack([first_x, x, last_x]), np.hstack([first_y, y, last_y]), 1
 
 
 def _visible(x: Any, y: Any) -> tuple[Any, Any]:
@@ -154,187 +169,261 @@ def _visible(x: Any, y: Any) -> tuple[Any, Any]:
     """
     import numpy as np
 
-    n, rising = len(x), 1 if len(x) and x[-1] >= x[0] else -1
-    if n <= _LONG or (np.diff(x) * rising < 0).any():
+    rising = 1 if len(x) and x[-1] >= x[0] else -1
+    if len(x) <= _LONG or (np.diff(x) * rising < 0).any():
         return x, y
-    ends = np.searchsorted(
-        rising * x, np.linspace(rising * x[0], rising * x[-1], _CELLS), side="right"
-    )
-    ends = np.unique(np.concatenate([ends, np.geomspace(1, n, _CELLS).astype(np.int64), [n]]))
-    starts = np.append(0, ends[:-1])
-    lowest, highest = (extreme.reduceat(y, starts) for extreme in (np.minimum, np.maximum))
-    first, last = x[starts], x[ends - 1]
-    points = (
-        np.stack([first, first, first, last]),
-        np.stack([y[starts], lowest, highest, y[ends - 1]]),
-    )
-    return points[0].T.ravel(), points[1].T.ravel()
+    starts = _cells(rising * x)
+    ends = np.append(starts[1:], len(x)) - 1
+    lowest = np.minimum.reduceat(y, starts)
+    highest = np.maximum.reduceat(y, starts)
+    first, last = x[starts], x[ends]
+    shown_x = np.stack([first, first, first, last])
+    shown_y = np.stack([y[starts], lowest, highest, y[ends]])
+    return shown_x.T.ravel(), shown_y.T.ravel()
 
 
-def _draw_areas(ax: Axes, curve: Curve, options: CurveOptions, colour: Any) -> None:
+def _cells(x: Any) -> Any:
+    """Return the places in sorted numbers where cells of the axis begin."""
+    import numpy as np
+
+    even = np.searchsorted(x, np.linspace(x[0], x[-1], _CELLS), side="right")
+    growing = np.geomspace(1, len(x), _CELLS).astype(np.int64)
+    starts = np.unique(np.concatenate([[0], even, growing]))
+    return starts[starts < len(x)]
+
+
+def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     """Fill the rectangles under a curve, and what its envelope adds."""
     import numpy as np
 
-    if not (options.rectangles or options.interpolated):
-        return
-    points = curve.points.filter(pl.col("x") > 0)
-    x, y = points["x"].to_numpy(), points["y"].to_numpy()
-    envelope = points["envelope"].to_numpy() if options.interpolated else y
-    edges = np.append(0.0, x)
-    fill: dict[str, Any] = {"step": "pre", "color": colour, "linewidth": 0}
-    if options.rectangles:
-        ax.fill_between(edges, np.append(envelope[:1], envelope), alpha=0.25, **fill)
-        if np.count_nonzero(np.diff(edges)) <= _EDGES:
-            last = np.flatnonzero(np.diff(np.append(edges, 2)) > 0)
-            ax.vlines(
-                edges[last][1:], 0, envelope[last[1:] - 1], color=colour, linewidth=0.8, alpha=0.6
-            )
+    points = drawn.curve.points.filter(pl.col("x") > 0)
+    if points.height > _LONG:
+        # Fills keep the last point of each cell.
+        starts = _cells(points["x"].to_numpy())
+        points = points[np.append(starts[1:], points.height) - 1]
+    edges = np.append(0.0, points["x"].to_numpy())
+    raw = np.append(points["y"][:1], points["y"])
+    top = raw
+    fill: dict[str, Any] = {"step": "pre", "color": drawn.colour, "linewidth": 0}
     if options.interpolated:
-        ax.fill_between(
-            edges, np.append(y[:1], y), np.append(envelope[:1], envelope), alpha=0.15, **fill
-        )
-        line: dict[str, Any] = {
-            "linestyle": "--",
-            "linewidth": 1,
-            "color": colour,
-            "label": "_envelope",
-        }
-        ax.plot(edges, np.append(envelope[:1], envelope), drawstyle="steps-pre", **line)
+        top = np.append(points["envelope"][:1], points["envelope"])
+        line: dict[str, Any] = {"linestyle": "--", "linewidth": 1, "label": "_envelope"}
+        ax.plot(edges, top, drawstyle="steps-pre", color=drawn.colour, **line)
+        ax.fill_between(edges, raw, top, alpha=0.15, **fill)
+    if options.rectangles:
+        ax.fill_between(edges, top, alpha=0.25, **fill)
+        # The last point at each recall is at the right end of a rectangle.
+        last = np.flatnonzero(np.diff(edges, append=2) > 0)
+        if len(last) <= _EDGES:
+            heights = top[np.append(1, last[1:])]
+            ax.vlines(edges[last], 0, heights, color=drawn.colour, linewidth=0.8, alpha=0.6)
+
+
+def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
+    """Write tp / k into each of few rectangles, and above the axes the sum that is the average precision."""
+    left = 0.0
+    terms = []
+    positives = curve.positives or 1
+    for added, tp, k in curve.steps:
+        height = f"{tp}/{k}"
+        middle = left + added / positives / 2
+        ax.text(middle, tp / k / 2, height, ha="center", va="center", fontsize="small")
+        left += added / positives
+        terms.append(height if added == 1 else f"{added}·{height}")
+    if terms and not chart.in_panel and not ax.get_title():
+        area = draw.number_text(curve.area or 0, 3)
+        title = f"({' + '.join(terms)}) / {positives:g} = {area}"
+        draw.title_panel(ax, chart.style, title)
+
+
+def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+    """Draw the confidence intervals of mean curves, or of single curves, and say in the legend what they are."""
+    options = chart.options
+    # The mean at a recall is that of the heights up to it.
+    step: Any = "pre" if options.is_pr and options.mean_over else None
+    texts = dict[str, None]()
+    for drawn in curves:
+        curve = drawn.curve
+        if curve.band is not None:
+            x, low, high = curve.band.drop_nulls().cast(pl.Float64).to_numpy().T
+            ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
+            size = "" if curve.rows is None else f", n = {draw.count_text(curve.rows)}"
+            texts[f"bootstrap{size}" if options.interval else "of the mean"] = None
+    where = chart.style.label(options.x, quantity_title(options.x)).lower()
+    for text in texts:
+        label = chart.style.label("confidence interval", f"95 % interval at each {where}")
+        entry = {"color": draw.grey(ax, 0.5), "linewidth": 6, "alpha": 0.2}
+        draw.add_entry(ax, f"{label} ({text})", **entry)
 
 
 def _draw_baselines(
-    ax: Axes,
-    curves: Sequence[Curve],
-    colours: Sequence[Any],
-    options: CurveOptions,
-    *,
-    in_panel: bool,
+    ax: Axes, curves: Sequence[Drawn], others: Sequence[Curve], chart: Chart
 ) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
-    import numpy as np
-
-    curves = [curve for curve in curves if curve.positives and curve.rows]
+    options, style = chart.options, chart.style
     y = options.ys[0]
     line: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
-    unlisted: dict[str, Any] = {"label": "_baseline", "zorder": 1}
-    if not curves or len(options.ys) > 1:
-        return
-    if y in ("precision", "lift"):
-        _draw_random_values(ax, curves, colours, options, in_panel=in_panel)
-    elif options.axes in (("fpr", ("recall",)), ("share", ("recall",)), ("fpr", ("fnr",))):
-        x = np.linspace(0, 1, 200)
-        ax.plot(x, 1 - x if y == "fnr" else x, **line | unlisted)
-        draw.add_entry(ax, "random ranking" + " (AUC = 0.5)" * options.is_roc, **line)
+    sizes = [
+        (curve.positives, curve.rows)
+        for curve in (*(drawn.curve for drawn in curves), *others)
+        if curve.positives and curve.rows
+    ]
+    if options.axes in _ENDS and sizes:
+        # Many points, so that the line is right on other scales.
+        x = [i / 200 for i in range(201)]
+        ax.plot(x, x[::-1] if options.is_det else x, label="_baseline", zorder=1, **line)
+        label = style.label("random ranking") + " (AUC = 0.5)" * options.is_roc
+        draw.add_entry(ax, label, **line)
+    elif y in ("precision", "lift") and sizes:
+        # Values that look the same are one line.
+        values = dict[float, float]()
+        for positives, rows in sizes:
+            value = 1.0 if y == "lift" else positives / rows
+            values.setdefault(round(value, 2) or value, value)
+        _draw_random_values(ax, sorted(values.values()), line, chart)
     elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
-        shares = {
-            round(curve.positives / curve.rows, 3): curve
-            for curve in curves
-            if curve.positives and curve.rows
-        }
-        x = np.linspace(0, 0.99, 300)
+        prevalences = {round(positives / rows, 3): (positives, rows) for positives, rows in sizes}
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
             line["linestyle"] = stroke
-            for curve in shares.values():
-                heights = value_at(y, curve, share, x if y in BENEFITS else None)
-                ax.plot(x, heights, **line | unlisted) if np.ndim(heights) else ax.axhline(
-                    heights, **line | unlisted
-                )
-            draw.add_entry(ax, name, **line)
+            for positives, rows in prevalences.values():
+                x, heights = _alerts(y, share, positives, rows)
+                ax.plot(x, heights, label="_baseline", zorder=1, **line)
+            draw.add_entry(ax, style.label(name), **line)
+
+
+def _alerts(y: str, share: float, positives: float, rows: float) -> tuple[Any, Any]:
+    """Return thresholds and the cost or the net benefit of alerts on this share of the rows."""
+    tp, k = pl.lit(positives * share), pl.lit(rows * share)
+    counts = Counts(tp, k, pl.lit(positives), pl.lit(rows))
+    table = pl.DataFrame({"x": [i / 300 for i in range(298)]})
+    value = benefit(y, counts, pl.col("x")) if y in BENEFITS else rate_of(y).formula(counts)
+    return table["x"], table.select(pl.col("x") * 0 + value).to_series()
 
 
 def _draw_random_values(
-    ax: Axes,
-    curves: Sequence[Curve],
-    colours: Sequence[Any],
-    options: CurveOptions,
-    *,
-    in_panel: bool,
+    ax: Axes, values: Sequence[float], line: dict[str, Any], chart: Chart
 ) -> None:
     """Draw the precision or the lift of a random ranking: a line for each value, or a band around many."""
-    grey, values = draw.grey(ax, 0.5), dict[float, Any]()
-    for curve, colour in zip(curves, [*colours, *[grey] * len(curves)], strict=False):
-        height = value_at(options.ys[0], curve, 1.0)
-        near = next((value for value in values if abs(value - height) <= 0.005), height)
-        values[near] = grey if near in values else colour
-    texts = dict.fromkeys(draw.number_text(value) for value in (min(values), max(values)))
-    label = "prevalence" if options.ys == ("precision",) else "random ranking"
-    if label == "prevalence" and not in_panel:
-        label += f" ({' to '.join(texts)})"
+    label = chart.style.label("random ranking")
+    if chart.options.ys == ["precision"]:
+        label = chart.style.label("prevalence")
+        ends = dict.fromkeys(map(draw.number_text, (values[0], values[-1])))
+        if not chart.in_panel:
+            label = f"{label} ({' to '.join(ends)})"
     if len(values) > _BASELINES:
-        ax.axhspan(min(values), max(values), color=grey, alpha=0.2, linewidth=0, zorder=0.5)
-        draw.add_entry(ax, label, color=grey, alpha=0.2, linewidth=6)
+        band = {"color": line["color"], "alpha": 0.2}
+        ax.axhspan(values[0], values[-1], linewidth=0, zorder=0.5, **band)
+        draw.add_entry(ax, label, linewidth=6, **band)
         return
-    line: dict[str, Any] = {"linestyle": ":", "linewidth": 1}
-    for value, colour in values.items():
-        ax.axhline(
-            value, color=colour if len(values) > 1 else grey, label="_baseline", zorder=1, **line
-        )
-    draw.add_entry(ax, label, color=grey, **line)
+    for value in values:
+        ax.axhline(value, label="_baseline", zorder=1, **line)
+    draw.add_entry(ax, label, **line)
 
 
-def _draw_marks(
-    ax: Axes,
-    curves: Sequence[Curve],
-    labels: Sequence[str],
-    lines: Sequence[Mapping[str, Any]],
-    options: CurveOptions,
-    *,
-    in_panel: bool,
-) -> None:
-    """Draw the marked points, each mark with its own shape."""
-    explained: set[str] = set()
-    for curve, label, line in zip(curves, labels, lines, strict=True):
-        for mark in curve.marks:
-            text = mark.text.partition(" = ")[0].partition(" at ")[0] if in_panel else mark.text
-            if len(curves) > 1 and not in_panel and len(options.ys) == 1:
-                text = f"{label.partition(' (')[0]}: {text}"
-            shape: dict[str, Any] = {
-                "marker": _MARKERS[mark.number % len(_MARKERS)],
-                "linestyle": "",
-                "markersize": 7,
-            }
-            shape |= {"color": line["color"], "markeredgecolor": ax.get_facecolor(), "zorder": 4}
-            ax.plot([mark.x], [mark.y], label="_mark", gid="mark", **shape)
+def _draw_marks(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+    """Draw the marked points, each mark with its own shape, and the thresholds of a few next to them."""
+    options = chart.options
+    one = len(curves) == 1 and len(options.ys) == 1 and not chart.in_panel
+    few = sum(len(drawn.curve.marks) for drawn in curves) <= _NAMED_MARKS and not chart.in_panel
+    explained = set()
+    for drawn in curves:
+        for mark in drawn.curve.marks:
+            shape: dict[str, Any] = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
+            shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
+            ax.plot([mark.x], [mark.y], label="_mark", gid="mark", color=drawn.colour, **shape)
+            if few and options.x != "threshold":
+                shift = (0.6, 0.3 + 1.1 * (mark.number % 3))
+                at: dict[str, Any] = {
+                    "xytext": shift,
+                    "textcoords": "offset fontsize",
+                    "fontsize": "small",
+                }
+                ax.annotate(mark.threshold, (mark.x, mark.y), **at)
+            text = f"{mark.text}{mark.value}" if one or options.x == "threshold" else mark.text
             if text not in explained:
-                shared = in_panel or len(options.ys) > 1
-                draw.add_entry(
-                    ax, text, **shape | {"color": draw.grey(ax, 0.35) if shared else line["color"]}
-                )
+                color = drawn.colour if one else draw.grey(ax, 0.35)
+                draw.add_entry(ax, text, color=color, **shape)
                 if options.x == "threshold":
-                    ax.axvline(
-                        mark.x, color=draw.grey(ax, 0.5), linewidth=0.8, zorder=1, label="_guide"
-                    )
+                    guide: dict[str, Any] = {"linewidth": 0.8, "zorder": 1, "label": "_guide"}
+                    ax.axvline(mark.x, color=draw.grey(ax, 0.5), **guide)
             explained.add(text)
 
 
-def _set_axes(ax: Axes, curves: Sequence[Curve], chart: Chart, ticks: int) -> None:
-    """Set scales, and limits with room for a line along the edges."""
-    from matplotlib.ticker import MaxNLocator
-
+def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+    """Set scales, and limits with room for a line along the edges. A reader may change them."""
     options = chart.options
-    ax.set(xscale=chart.scales[0], yscale=chart.scales[1])
+    axes: tuple[Any, Any] = (ax.xaxis, ax.yaxis)
+    for axis, scale, names in zip(axes, chart.scales, ([options.x], options.ys), strict=True):
+        if scale == "det":
+            _set_deviates(ax, axis)
+            continue
+        ax.set(**{f"{axis.axis_name}scale": scale})
+        if scale == "log":
+            _write_ranks(axis, names)
+        elif all(map(has_unit_range, names)):
+            _set_unit_range(ax, axis, ticks=3 if chart.in_panel else 6)
     if options.ys[0] in BENEFITS:
         # At high thresholds, alerts on all rows have benefits far below 0.
-        top: Any = max((curve.points["y"].max() or 0 for curve in curves), default=1)
+        tops: list[Any] = [drawn.curve.points["y"].max() for drawn in curves]
+        top = max((top for top in tops if top is not None and top > 0), default=1.0)
         ax.set_ylim(-0.15 * top, 1.08 * top)
-    for scale, set_limits, axis, names in (
-        (chart.scales[0], ax.set_xlim, ax.xaxis, [options.x]),
-        (chart.scales[1], ax.set_ylim, ax.yaxis, options.ys),
-    ):
-        if scale == "linear" and all(map(has_unit_range, names)):
-            set_limits(-0.02, 1.02)
-            axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
+
+
+def _set_unit_range(ax: Axes, axis: Any, ticks: int) -> None:
+    """Show 0 to 1. The limits stay automatic, so that another scale finds its own."""
+    from matplotlib.ticker import MaxNLocator
+
+    is_x = axis is ax.xaxis
+    ax.update_datalim([(0, 0), (1, 1)], updatex=is_x, updatey=not is_x)
+    margins: dict[str, Any] = {axis.axis_name: 0.02}
+    ax.margins(**margins)
+    axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
+
+
+def _write_ranks(axis: Any, names: Sequence[str]) -> None:
+    """Write ranks on a logarithmic axis as 1, 10, 100."""
+    from matplotlib.ticker import StrMethodFormatter
+
+    if names == ["k"]:
+        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
+def _set_deviates(ax: Axes, axis: Any) -> None:
+    """Show a rate on the axis of its normal deviates, as DET curves do."""
+    import numpy as np
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    normal = NormalDist()
+    deviates = np.vectorize(normal.inv_cdf, otypes=[float])
+    rates = np.vectorize(normal.cdf, otypes=[float])
+
+    def deviate(rate: Any) -> Any:
+        return deviates(np.clip(rate, _SMALLEST_RATE, 1 - _SMALLEST_RATE))
+
+    set_scale = {"x": ax.set_xscale, "y": ax.set_yscale}[axis.axis_name]
+    set_scale("function", functions=(deviate, rates))
+    ax.set(**{f"{axis.axis_name}lim": (_DET_TICKS[0], _DET_TICKS[-1])})
+    axis.set_major_locator(FixedLocator(_DET_TICKS))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FixedFormatter([f"{100 * tick:g} %" for tick in _DET_TICKS]))
 
 
 def scales_of(curves: Sequence[Curve], options: CurveOptions) -> tuple[str, str]:
-    """Return the scales of both axes: logarithmic for many ranks, and for rare positives that a line would hide."""
-    ranks: list[Any] = [curve.points["x"].max() for curve in curves] if options.x == "k" else []
-    many_ranks = max((rank or 0 for rank in ranks), default=0) > _MANY_RANKS
-    rare = options.is_pr and all(
-        curve.positives
-        and curve.rows
-        and curve.positives < _RARE * curve.rows
-        and (curve.area or 0) < _LOW
-        for curve in curves
-    )
-    return "log" if many_ranks else "linear", "log" if rare and curves else "linear"
+    """Return the scales of both axes.
+
+    That of ranks is logarithmic if they are many or have means, of which the first ten are of most
+    interest, and that of precision for rare positives, which a line would hide.
+    """
+    if options.is_det:
+        return "det", "det"
+    last: list[Any] = [curve.points["x"].max() or 0 for curve in curves]
+    many_ranks = options.x == "k" and (options.mean_over or max(last, default=0) > _MANY_RANKS)
+    rare = options.is_pr and bool(curves) and all(map(_is_rare, curves))
+    return "log" if many_ranks else "linear", "log" if rare else "linear"
+
+
+def _is_rare(curve: Curve) -> bool:
+    """Return whether precision is so low that a line would hide it."""
+    if not curve.positives or not curve.rows or curve.area is None:
+        return False
+    return curve.positives < _RARE * curve.rows and curve.area < _LOW

@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_flag, check_whole, names_of, scalar, several
-from frame_pr.frames.columns import column_names, has_keys, listed
+from frame_pr.frames.arguments import (
+    check_flag,
+    check_float,
+    check_whole,
+    names_of,
+    scalar,
+    several,
+)
+from frame_pr.frames.columns import column_names
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import CURVE_COLUMNS, curve
-from frame_pr.functions.evaluation import evaluate, refuse_no_keys
+from frame_pr.functions.evaluation import evaluate, keys_of_means
 from frame_pr.metrics.metric import Counts, ratio
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import net_benefit, rate_of
@@ -21,6 +29,7 @@ from frame_pr.plotting import draw
 from frame_pr.plotting.results import Result, read_result
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.intervals import intervals
+from frame_pr.statistics.units import keys_left
 
 Y_KEY = "\0y"
 """The key of the quantity on the y axis, if there are several."""
@@ -31,33 +40,79 @@ _TITLES = {
     "standardized_net_benefit": "Standardized net benefit",
 }
 """Quantities of an axis that are no rates."""
+_ALIASES = {"tpr": "recall"}
+"""Other names of quantities that are part of the name of a plot."""
+BENEFITS = ("net_benefit", "standardized_net_benefit")
 _RANKS = 30
 """The most ranks after the tenth at which curves are averaged, evenly spaced on a logarithmic axis."""
-BENEFITS = ("net_benefit", "standardized_net_benefit")
+_EXPLAINED = 12
+"""The most rectangles whose heights are written as fractions."""
+_MEMBERS = 10
+"""Of fewer groups, their own curves are drawn behind the mean: a confidence interval would say little."""
+_GRID, _MOST_THRESHOLDS = 4096, 2**14
+"""The thresholds of a decision curve, and the most scores next to which it has more."""
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass
 class CurveOptions:
-    """The options of `plot` that choose what it draws."""
+    """The options of `plot` that choose what it draws, validated before anything is computed."""
 
-    x: str
-    ys: tuple[str, ...]
-    facet: bool | tuple[str, ...]
-    average: bool | tuple[str, ...]
-    interpolated: bool
-    rectangles: bool
-    marks: tuple[str, ...]
-    """Cutoffs and best values, as after `threshold@`."""
-    highlight: int | tuple[str, ...] | None
-    baseline: bool
-    score: str
-    """The name of the scores, if it is one column."""
+    x: Any
+    y: Any
+    facet: Any
+    mean_over: Any
+    interval: Any
+    interpolated: Any
+    rectangles: Any
+    mark: Any
+    highlight: Any
+    baseline: Any
+    score: Any
+
+    def __post_init__(self) -> None:
+        self.x = _quantity("x", self.x)
+        self.ys = [_quantity("y", name) for name in names_of("y", self.y, "names of rates")]
+        self.facet = _keys("facet", self.facet)
+        self.mean_over = _keys("mean_over", self.mean_over)
+        self.highlight = _highlight(self.highlight)
+        marks = [] if self.mark is None else several("mark", self.mark, "marks")
+        self.marks = list(map(_mark, marks))
+        if isinstance(self.score, pl.Expr):
+            self.score = self.score.meta.output_name(raise_if_undetermined=False)
+        for name in ("interval", "interpolated", "rectangles", "baseline"):
+            setattr(self, name, check_flag(name, getattr(self, name)))
+        self._refuse_combinations()
+
+    def _refuse_combinations(self) -> None:
+        """Refuse options that mean nothing together."""
+        for name in ("rectangles", "interpolated"):
+            if getattr(self, name) and not self.is_pr:
+                raise ValueError(
+                    f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
+                )
+        for name in ("interval", "mean_over"):
+            is_rank = name == "mean_over" and self.x == "k"
+            if getattr(self, name) and not (self.area or is_rank):
+                raise ValueError(
+                    f"{name}= is about precision by recall and ROC curves: leave out x= and y=, or {name}="
+                )
+        if self.mean_over and (self.rectangles or self.marks or self.interval):
+            raise ValueError(
+                "mean_over= draws a mean of curves, which has no thresholds and its own interval: "
+                "leave out rectangles=, mark= and interval="
+            )
+        if self.highlight is not None and (self.facet or self.mean_over):
+            raise ValueError(
+                "highlight= names some of many curves in one axes: leave out facet= and mean_over="
+            )
+        if set(BENEFITS) & set(self.ys) and self.x != "threshold":
+            raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
 
     @property
     def axes(self) -> tuple[str, tuple[str, ...]]:
         """Return the quantities of both axes."""
-        return self.x, self.ys
+        return self.x, tuple(self.ys)
 
     @property
     def is_pr(self) -> bool:
@@ -70,50 +125,16 @@ class CurveOptions:
         return self.axes == ("fpr", ("recall",))
 
     @property
-    def area(self) -> str | None:
-        """Return the metric that is the area under the curve."""
-        return "average_precision" if self.is_pr else "roc_auc" if self.is_roc else None
+    def is_det(self) -> bool:
+        """Return whether this is the detection error tradeoff."""
+        return self.axes == ("fpr", ("fnr",))
 
-
-def curve_options(arguments: Mapping[str, Any], score: Any) -> CurveOptions:
-    """Validate the options of `plot` before anything is computed."""
-    name = (
-        score.meta.output_name(raise_if_undetermined=False) if isinstance(score, pl.Expr) else score
-    )
-    ys = names_of("y", arguments["y"], "names of rates")
-    options = CurveOptions(
-        x=_quantity("x", arguments["x"]),
-        ys=tuple(_quantity("y", name) for name in ys),
-        facet=_keys("facet", arguments["facet"]),
-        average=_keys("average", arguments["average"]),
-        interpolated=check_flag("interpolated", arguments["interpolated"]),
-        rectangles=check_flag("rectangles", arguments["rectangles"]),
-        marks=tuple(
-            map(
-                _mark,
-                [] if arguments["mark"] is None else several("mark", arguments["mark"], "marks"),
-            )
-        ),
-        highlight=_highlight(arguments["highlight"]),
-        baseline=check_flag("baseline", arguments["baseline"]),
-        score=name if isinstance(name, str) else "",
-    )
-    for name in ("rectangles", "interpolated", *(["average"] if options.x != "k" else [])):
-        if getattr(options, name) and not options.is_pr:
-            raise ValueError(
-                f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
-            )
-    if options.average and (options.rectangles or options.marks):
-        raise ValueError(
-            "average= draws a mean of curves, which has no thresholds: leave out rectangles= and mark="
-        )
-    if options.highlight is not None and (options.facet or options.average):
-        raise ValueError(
-            "highlight= names some of many curves in one axes: leave out facet= and average="
-        )
-    if set(BENEFITS) & set(ys) and options.x != "threshold":
-        raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
-    return options
+    @property
+    def area(self) -> str:
+        """Return the short name of the area under the curve, or "" if it has none."""
+        if self.is_pr:
+            return "AP"
+        return "AUC" if self.is_roc else ""
 
 
 def quantity_title(name: str) -> str:
@@ -136,50 +157,67 @@ def _quantity(argument: str, name: Any) -> str:
     """Check the name of the quantity of an axis."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} takes the name of a rate, got {shown(name)}")
-    if name not in _TITLES:
+    quantity = _ALIASES.get(name, name)
+    if quantity not in _TITLES:
         try:
-            rate_of(name)
+            rate_of(quantity)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
-    return name
+    return quantity
 
 
-def _keys(argument: str, value: Any) -> bool | tuple[str, ...]:
-    """Validate `facet` or `average`: True, False, or names of keys."""
+def _keys(argument: str, value: Any) -> bool | list[str]:
+    """Validate `facet` or `mean_over`: True, False, or names of keys."""
     value = scalar(value)
     if value is None or isinstance(value, bool):
         return bool(value)
-    return tuple(map(str, column_names(argument, value)))
+    return list(map(str, column_names(argument, value)))
 
 
-def _highlight(value: Any) -> int | tuple[str, ...] | None:
+def _highlight(value: Any) -> int | list[str] | None:
     """Validate `highlight`: how many of the best and of the worst curves, or names of curves."""
     number = scalar(value)
+    if number is None:
+        return None
     if isinstance(number, (int, float)):
         return check_whole("highlight", number, least=1)
-    return (
-        None
-        if value is None
-        else tuple(map(str, several("highlight", value, "names of curves, or how many")))
-    )
+    names = several("highlight", value, "names of curves, or how many")
+    return list(map(draw.value_text, names))
 
 
-def _mark(value: Any) -> str:
+class Goal(NamedTuple):
+    """A point that `mark` names."""
+
+    text: str
+    threshold: float | None = None
+    """The threshold that the caller gave."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that find it: the threshold, and what is best there."""
+
+
+def _mark(value: Any) -> Goal:
     """Validate a mark: a threshold, a cutoff such as "recall=0.8" or "k=10", or a best value such as "max_f1"."""
     number = scalar(value)
-    if isinstance(number, (int, float)) and not isinstance(number, bool):
-        return f"threshold={number:g}"
-    name = re.sub("^(threshold@|k=)", "", value) if isinstance(value, str) else ""
-    if name.startswith("threshold="):
-        name = name if is_metric(f"recall@{name}") else ""
-    elif not is_metric(f"threshold@{name}"):
-        name = ""
-    if not name:
+    name = ""
+    if isinstance(number, str):
+        name = re.sub("^(threshold@|k=)", "", number)
+        if name.startswith("threshold=") and is_metric(f"k@{name}"):
+            number = float(name.removeprefix("threshold="))
+    if not isinstance(number, (str, bool)) and hasattr(number, "__float__"):
+        is_small = isinstance(number, int) and abs(number) < 2**62
+        return Goal("threshold", number if is_small else check_float("mark", number))
+    metric = f"threshold@{name}"
+    if not is_metric(metric):
         raise ValueError(
-            f"mark takes a threshold, a cutoff such as 'recall=0.8' or 'k=10', or a best value such as 'max_f1'; "
-            f"got {shown(value)}"
+            "mark takes a threshold, a cutoff such as 'recall=0.8' or 'k=10', or a best value such "
+            f"as 'max_f1'; got {shown(value)}"
         )
-    return name
+    if name.startswith(("max_", "min_")):
+        title = draw.metric_title(name)
+        return Goal(title[0].lower() + title[1:], metrics=(metric, name))
+    head, _, cutoff = name.partition("=")
+    text = f"{draw.metric_title(head).lower()} {cutoff}" if cutoff else f"rank {name}"
+    return Goal(text, metrics=(metric,))
 
 
 class Mark(NamedTuple):
@@ -188,6 +226,10 @@ class Mark(NamedTuple):
     number: int
     """The place of the mark in the call."""
     text: str
+    """What the mark is, such as `max F1`, without numbers."""
+    value: str
+    """Its numbers, such as ` = 0.8 at 0.31`."""
+    threshold: str
     x: float
     y: float
 
@@ -205,16 +247,15 @@ class Curve(NamedTuple):
     positives: float | None = None
     rows: float | None = None
     """The sizes of the group; None if the frame does not have them, or of a mean curve."""
-    marks: tuple[Mark, ...] = ()
+    marks: Sequence[Mark] = ()
     groups: int | None = None
     """How many curves were averaged."""
-
-    @property
-    def size_text(self) -> str:
-        """Return how many positives, or averaged groups, the curve has."""
-        if self.groups is not None:
-            return f"{self.groups:,} groups"
-        return "" if self.positives is None else f"P = {draw.count_text(self.positives)}"
+    spread: float | None = None
+    """The standard deviation of the areas of the averaged curves, if there are few."""
+    band: pl.DataFrame | None = None
+    """The pointwise confidence interval of the curve: `x, low, high`."""
+    steps: Sequence[tuple[int, int, int]] = ()
+    """Of few steps: how many positives each adds, and tp and k after it."""
 
 
 class Curves(NamedTuple):
@@ -224,6 +265,8 @@ class Curves(NamedTuple):
     curves: list[Curve]
     without_positives: list[tuple[Any, ...]]
     """The keys of groups that have no curve."""
+    members: Sequence[Curve] = ()
+    """The curves of the groups behind their means."""
 
 
 class ScoredRows(NamedTuple):
@@ -234,244 +277,296 @@ class ScoredRows(NamedTuple):
     score: Any
     by: Any
     positive: Any
-    row_options: Mapping[str, Any]
+    options: Mapping[str, Any]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def keywords(self) -> dict[str, Any]:
         """Return the keyword arguments that all functions share."""
-        return {"by": self.by, "positive": self.positive, **self.row_options}
+        return {"by": self.by, "positive": self.positive, **self.options}
 
-    def numbers(
-        self, names: Sequence[str], **options: Any
-    ) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def numbers(self, names: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return metrics by the keys of the groups."""
         if not names:
             return {}
-        frame = evaluate(self.frame, names, self.truth, self.score, **self.options, **options)
-        columns = [*(f"mean_{name}" for name in names), "groups"] if options else names
-        result = read_result(frame, dict.fromkeys(columns, "such metrics"), "plot draws metrics")
-        return {key: table.select(columns).row(0, named=True) for key, table in result.groups()}
+        return {key: table.row(0, named=True) for key, table in self.table(*names).groups()}
+
+    def table(self, *names: str) -> Result:
+        """Return metrics of the groups."""
+        frame = evaluate(self.frame, names, self.truth, self.score, **self.keywords)
+        return read_result(frame, dict.fromkeys(names, "such metrics"), "plot draws metrics")
 
 
 def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
     quantities = dict.fromkeys([options.x, *options.ys, "fn", "tn"])
     rates = [name for name in quantities if name not in (*CURVE_COLUMNS, *_TITLES)]
-    frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.options)
-    return _curves(_read_curve(frame, options), rows, options)
+    frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.keywords)
+    metrics = dict.fromkeys(name for goal in options.marks for name in goal.metrics)
+    numbers = rows.numbers(list(metrics))
+    bands = _bands(rows, options) if options.interval else {}
+    data = _curves(_read_curve(frame, options), numbers, options)
+    curves = []
+    for of_group in data.curves:
+        key = tuple(of_group.key[name] for name in data.keys)
+        areas = _areas(of_group.points, options)
+        curves.append(of_group._replace(band=bands.get(key), **areas))
+    return data._replace(curves=curves)
 
 
 def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
-    """Return the curves of a frame that `curve` gave."""
-    result = _read_curve(frame, options)
-    needs_rows = options.is_roc or options.marks
-    return _curves(result, _tally(result) if needs_rows else None, options)
+    """Return the curves of a frame that `curve` gave. It may lack thresholds, so no area is known."""
+    for argument in ("mark", "interval", "rectangles"):
+        if getattr(options, argument):
+            raise ValueError(
+                f"{argument}= needs all scores, and a frame of curve may lack some: give the scored "
+                "rows with truth and score"
+            )
+    return _curves(_read_curve(frame, options), {}, options)
 
 
 def _read_curve(frame: Any, options: CurveOptions) -> Result:
-    """Read a result of `curve`, and add the quantities that are no rates. Rows may be in any order."""
-    advice = "for scored rows, give truth and score"
-    columns = dict.fromkeys(CURVE_COLUMNS, advice) | {"fn": "", "tn": ""}
-    for name in (options.x, *options.ys):
-        if name not in (*columns, *_TITLES):
-            columns[name] = f"curve(..., rates=[{name!r}]) adds it"
-        elif name in ("share", *BENEFITS):
+    """Read a result of `curve`, and add the share of the rows."""
+    quantities = [options.x, *options.ys]
+    columns = dict.fromkeys(CURVE_COLUMNS, "for scored rows, give truth and score")
+    columns |= {"fn": "", "tn": ""}
+    for name in quantities:
+        if name in ("share", *BENEFITS):
             columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
+        elif name not in (*columns, *_TITLES):
+            columns[name] = f"curve(..., rates=[{name!r}]) adds it"
     result = read_result(frame, columns, _EXPECTATION)
     table = result.table
     if table["k"].null_count():
         raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
-    if not {"fn", "tn"} <= {*table.columns}:
-        return Result(result.keys, table)
-    counts = Counts(
-        pl.col("tp"),
-        pl.col("k"),
-        pl.col("tp") + pl.col("fn"),
-        pl.col("k") + pl.col("fn") + pl.col("tn"),
-    )
-    extra = {"share": ratio(counts.k, counts.rows)} if "share" in (options.x, *options.ys) else {}
-    if needs := set(BENEFITS) & set(options.ys):
-        t = pl.col("threshold").cast(pl.Float64)
-        if table.select(((t < 0) | (t > 1)).any()).item():
+    if "share" in quantities:
+        rows = pl.sum_horizontal("k", "fn", "tn")
+        table = table.with_columns(share=ratio(pl.col("k"), rows))
+    if set(BENEFITS) & set(quantities):
+        threshold = pl.col("threshold").cast(pl.Float64)
+        if table.select(((threshold < 0) | (threshold > 1)).any()).item():
             raise ValueError("y: net benefit needs scores that are probabilities between 0 and 1")
-        extra |= {name: pl.when(t < 1).then(benefit(name, counts, t)) for name in needs}
-    return Result(result.keys, table.with_columns(**extra) if extra else table)
+    return Result(result.keys, table)
 
 
-def _tally(result: Result) -> ScoredRows:
-    """Return the rows behind a curve as counts, so that `evaluate` computes the metrics of its groups."""
-    if "fn" not in result.table.columns:
-        raise ValueError(
-            "the curve has no columns 'fn' and 'tn'; curve(..., rates=['fn', 'tn']) adds them"
-        )
-    ascending = any(_is_ascending(table) for _, table in result.groups())
-    keys, table, tables = result.key_columns, result.table.sort("k", maintain_order=True), []
-    last = table.group_by(keys).last() if keys else table[-1:]
-    for label, count, rest in (
-        (True, pl.col("tp"), "fn"),
-        (False, pl.col("k") - pl.col("tp"), "tn"),
-    ):
-        step = count - count.shift(1, fill_value=0)
-        tables.append(
-            table.select(*keys, "threshold", truth=label, n=step.over(keys) if keys else step)
-        )
-        tables.append(last.select(*keys, threshold=pl.lit(None), truth=label, n=rest))
-    frame = pl.concat(tables, how="vertical_relaxed").filter(pl.col("n") > 0)
-    row_options: dict[str, Any] = {"unscored": "unretrieved", "ascending": ascending}
-    row_options["count" if frame["n"].dtype.is_integer() else "weight"] = "n"
-    return ScoredRows(frame, "truth", "threshold", result.key_columns or None, None, row_options)
+def _curves(
+    result: Result, numbers: Mapping[tuple[Any, ...], Mapping[str, Any]], options: CurveOptions
+) -> Curves:
+    """Return a curve for each group and each quantity of the y axis. `numbers`: metrics that find the marks."""
+    curves = []
+    without = []
+    for key, table in result.groups():
+        if not table["k"].is_sorted():
+            table = table.sort("k", maintain_order=True)
+        if table["recall"].null_count() == table.height:
+            without.append(key)
+            continue
+        names = dict(zip(result.keys, key, strict=True))
+        for y in options.ys:
+            of_y = {**names, Y_KEY: y} if len(options.ys) > 1 else names
+            curve_of_group = _curve(table, y, options)
+            marks = _marked(table, y, numbers.get(key, {}), options)
+            curves.append(curve_of_group._replace(key=of_y, marks=marks))
+    return Curves([*result.keys], curves, without)
+
+
+def _curve(table: pl.DataFrame, y: str, options: CurveOptions) -> Curve:
+    """Return the curve of a group with its sizes, as far as the table has them."""
+    last = table.row(-1, named=True)
+    positives = round(last["tp"] / last["recall"], 6) if last["tp"] else None
+    rows = None
+    if "fn" in last and "tn" in last:
+        positives = last["tp"] + last["fn"]
+        rows = last["k"] + last["fn"] + last["tn"]
+    points = _points(table, y, options)
+    steps = _steps(table) if options.rectangles else []
+    return Curve({}, points, positives=positives, rows=rows, steps=steps)
+
+
+def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
+    """Return the points of a curve."""
+    if y in BENEFITS:
+        return _benefits(table, y)
+    points = pl.DataFrame({"x": table[options.x], "y": table[y]})
+    if options.interpolated:
+        envelope = table["precision"].reverse().cum_max().reverse()
+        points = points.with_columns(envelope=envelope)
+    return points
+
+
+def _benefits(table: pl.DataFrame, y: str, thresholds: Any = None) -> pl.DataFrame:
+    """Return net benefits at thresholds. Between two scores tp and fp stay, but the price of fp rises.
+
+    The default thresholds are a grid, and on both sides of each score the nearest floats.
+    """
+    import numpy as np
+
+    scores = table["threshold"].cast(pl.Float64).to_numpy()
+    thresholds = None if thresholds is None else np.array(thresholds)
+    if thresholds is None:
+        grid = np.linspace(0.0, 0.99, _GRID)
+        near = scores if len(scores) <= _MOST_THRESHOLDS else scores[:0]
+        thresholds = np.unique(np.concatenate([grid, near, np.nextafter(near, 2.0)]))
+        thresholds = thresholds[thresholds < 1]
+    # Rows with a score of at least the threshold are predicted positive.
+    order = 1 if _is_ascending(table) else -1
+    reached = np.searchsorted(order * scores, order * thresholds, side="right")
+    before = {name: np.append(0, table[name].to_numpy())[reached] for name in ("tp", "k")}
+    last = table.row(-1, named=True)
+    positives = last["tp"] + last["fn"]
+    rows = last["k"] + last["fn"] + last["tn"]
+    counts = Counts(pl.col("tp"), pl.col("k"), pl.lit(positives), pl.lit(rows))
+    frame = pl.DataFrame({"x": thresholds, **before})
+    return frame.select("x", y=benefit(y, counts, pl.col("x")))
+
+
+def _steps(table: pl.DataFrame) -> list[tuple[int, int, int]]:
+    """Return how many positives each step adds, and tp and k after it, if they are few counts."""
+    steps = table.select("tp", "k", d=pl.col("tp").diff().fill_null(pl.col("tp")))
+    steps = steps.filter(pl.col("d") > 0)
+    if steps.height > _EXPLAINED or not steps["tp"].dtype.is_integer():
+        return []
+    return steps.select("d", "tp", "k").rows()
 
 
 def _is_ascending(table: pl.DataFrame) -> bool:
     """Return whether lower scores rank first."""
-    ends = table.select(
-        first=pl.col("threshold").sort_by("k").first(), last=pl.col("threshold").sort_by("k").last()
-    )
-    first, last = ends.row(0)
-    return first is not None and first < last
+    scores = table["threshold"].drop_nulls()
+    return len(scores) > 0 and bool(scores[0] < scores[-1])
 
 
-def _curves(result: Result, rows: ScoredRows | None, options: CurveOptions) -> Curves:
-    """Return a curve for each group and each quantity of the y axis."""
-    best = [name for name in options.marks if name.startswith(("max_", "min_"))]
-    thresholds = [
-        f"threshold@{name}" for name in options.marks if not name.startswith("threshold=")
-    ]
-    metrics = [*(["roc_auc"] if options.is_roc else []), *best, *thresholds]
-    numbers = rows.numbers(list(dict.fromkeys(metrics))) if rows else {}
-    curves, without = [], []
-    for key, table in result.groups():
-        table = table if table["k"].is_sorted() else table.sort("k", maintain_order=True)
-        if not table.height or table["recall"].null_count() == table.height:
-            without.append(key)
-            continue
-        last = table.row(-1, named=True)
-        from_recall = round(last["tp"] / last["recall"], 6) if last["tp"] else None
-        positives = last["tp"] + last["fn"] if "fn" in last else from_recall
-        total = None if "tn" not in last else last["k"] + last["fn"] + last["tn"]
-        envelope = (
-            table["precision"].reverse().cum_max().reverse() if options.interpolated else None
-        )
-        group = numbers.get(key, {})
-        area = (
-            group.get("roc_auc")
-            if options.is_roc
-            else _area(table, table["precision"])
-            if options.is_pr
-            else None
-        )
-        envelope_area = None if envelope is None else _area(table, envelope)
-        for y in options.ys:
-            columns = {"x": table[options.x], "y": table[y]} | (
-                {} if envelope is None else {"envelope": envelope}
-            )
-            points = pl.DataFrame(columns)
-            names = dict(zip(result.keys, key, strict=True)) | (
-                {Y_KEY: y} if len(options.ys) > 1 else {}
-            )
-            marks = _marks(table, points, group, options)
-            curves.append(Curve(names, points, area, envelope_area, positives, total, marks))
-    return Curves([*result.keys], curves, without)
+def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
+    """Return the area under a curve with all thresholds: the sum over its steps, or of ROC its trapezoids."""
+    if options.is_roc:
+        start = pl.DataFrame({"x": [0.0], "y": [0.0]})
+        corners = pl.concat([start, points, start + 1.0])
+        height = (pl.col("y") + pl.col("y").shift(1)) / 2
+        area = corners.select((pl.col("x").diff() * height).sum()).item()
+        return {"area": None if points["x"].null_count() else area}
+    if not options.is_pr:
+        return {}
+    width = pl.col("x").diff().fill_null(pl.col("x"))
+    areas = {"area": points.select((width * pl.col("y")).sum()).item()}
+    if options.interpolated:
+        areas["envelope_area"] = points.select((width * pl.col("envelope")).sum()).item()
+    return areas
 
 
-def _area(table: pl.DataFrame, height: pl.Series) -> float:
-    """Return the area under the steps of a curve: precision times the recall that each threshold adds."""
-    recall = table["recall"]
-    return float((height * (recall - recall.shift(1, fill_value=0.0))).sum())
-
-
-def _marks(
-    table: pl.DataFrame, points: pl.DataFrame, numbers: Mapping[str, Any], options: CurveOptions
-) -> tuple[Mark, ...]:
-    """Return the marked points: the last thresholds that reach those of `evaluate`."""
+def _marked(
+    table: pl.DataFrame, y: str, numbers: Mapping[str, Any], options: CurveOptions
+) -> list[Mark]:
+    """Return the marked points. A threshold is at its own place on an axis of thresholds."""
     marks = []
-    for number, name in enumerate(options.marks):
-        kind, _, value = name.partition("=")
-        threshold = float(value) if kind == "threshold" else numbers.get(f"threshold@{name}")
+    scores = table["threshold"]
+    for number, goal in enumerate(options.marks):
+        threshold = goal.threshold
+        if goal.metrics:
+            threshold = numbers.get(goal.metrics[0])
         if threshold is None:
             continue
-        ascending = _is_ascending(table)
-        reached = int(
-            (
-                (table["threshold"] <= threshold)
-                if ascending
-                else (table["threshold"] >= threshold)
-            ).sum()
-        )
-        if not reached or None in (point := points.row(reached - 1)):
+        reached = scores <= threshold if _is_ascending(table) else scores >= threshold
+        if y in BENEFITS:
+            point: Any = _benefits(table, y, [float(threshold)]).row(0)
+        elif reached.any():
+            at = table.row(int(reached.sum()) - 1, named=True)
+            point = (threshold if options.x == "threshold" else at[options.x], at[y])
+        else:
             continue
-        text, place = (
-            f"threshold {draw.threshold_text(threshold)}",
-            f" at {draw.threshold_text(threshold)}",
-        )
-        if name in numbers:
-            title = draw.metric_title(name)
-            text = f"{title[0].lower()}{title[1:]} = {draw.number_text(numbers[name])}{place}"
-        elif kind != "threshold":
-            text = (
-                f"{draw.metric_title(kind).lower()} {value}" if value else f"rank {name}"
-            ) + place
-        marks.append(Mark(number, text, *map(float, point[:2])))
-    return tuple(marks)
+        if None not in point:
+            text = draw.threshold_text(threshold)
+            value = f" at {text}" if goal.metrics else f" {text}"
+            if len(goal.metrics) > 1:
+                value = f" = {draw.number_text(numbers[goal.metrics[1]])}{value}"
+            marks.append(Mark(number, goal.text, value, text, *map(float, point)))
+    return marks
+
+
+def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """Return the pointwise confidence intervals of the curves, by the keys of their groups."""
+    frame = average_curve(rows.frame, rows.truth, rows.score, x=options.x, **rows.keywords)
+    columns = dict.fromkeys((options.x, "low", "high"), "a band")
+    result = read_result(frame, columns, "plot draws bands")
+    return {key: _band(table, options.x) for key, table in result.groups()}
+
+
+def _band(table: pl.DataFrame, x: str) -> pl.DataFrame:
+    """Return the bounds of a curve at each place of an axis."""
+    return table.select(pl.col(x).alias("x"), "low", "high")
 
 
 def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
-    """Average the curves of the groups: the precision at each recall, or metrics at ranks."""
-    over = None if options.average is True else list(options.average or ())
-    keys = listed("by", rows.by) if has_keys(rows.by) else []
-    if not keys:
-        raise ValueError(
-            "average: there are no groups whose curves can be averaged; name the grouping columns, by=..."
-        )
-    if over and all(isinstance(key, str) for key in keys):
-        refuse_no_keys("average", over, keys if isinstance(rows.score, str) else [*keys, "system"])
+    """Average the curves of the groups: precision by recall, recall by false positive rate, or metrics by rank."""
+    over = options.mean_over
+    of_groups = rows._replace(by=keys_of_means(rows.by, over))
+    if of_groups.by is None:
+        raise ValueError("mean_over=True averages the groups of by=: name them, mean_over=...")
     if options.x == "k":
-        return _means_at_ranks(rows, options)
+        return _means_at_ranks(of_groups, options)
+    name = "interpolated_average_precision" if options.interpolated else "average_precision"
+    areas = of_groups.table("roc_auc" if options.is_roc else name)
+    left = keys_left([*areas.keys], over)
+    value = pl.col(areas.table.columns[-1])
+    groups = areas.table.group_by([areas.keys[key] for key in left] or pl.lit(0))
+    numbers = groups.agg(n=value.count(), area=value.mean(), spread=value.std())
+    most: Any = numbers["n"].max()
+    is_few = most is None or most < _MEMBERS
     frame = average_curve(
         rows.frame,
         rows.truth,
         rows.score,
-        mean_over=True if over is None else over,
+        mean_over=over,
+        x=options.x,
         interpolated=options.interpolated,
-        **rows.options,
+        band=None if is_few else "interval",
+        **rows.keywords,
     )
-    columns = dict.fromkeys(("recall", "precision", "low", "high", "groups"), "a mean curve")
+    x, y = options.x, options.ys[0]
+    columns = dict.fromkeys((x, y, "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
-    name = "interpolated_average_precision" if options.interpolated else "average_precision"
-    numbers = rows.numbers([name], mean_over=True if over is None else over)
+    by_key = {row[:-3]: row[-2:] for row in numbers.rows()}
     curves = []
     for key, table in result.groups():
-        points = table.select("low", "high", x="recall", y="precision")
-        area = numbers.get(key, {}).get(f"mean_{name}")
-        names = dict(zip(result.keys, key, strict=True))
-        curves.append(Curve(names, points, area, groups=table["groups"][0]))
-    return Curves([*result.keys], curves, [])
+        if table.height:
+            area, spread = by_key.get(key or (0,), (None, None))
+            curve_of_mean = Curve(
+                dict(zip(result.keys, key, strict=True)),
+                table.select(x=x, y=y),
+                area,
+                groups=table["groups"][0],
+                spread=spread if is_few else None,
+                band=None if is_few else _band(table, x),
+            )
+            curves.append(curve_of_mean)
+    members = curves_of_rows(of_groups, options).curves if is_few else []
+    return Curves([*result.keys], curves, [], members)
 
 
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
     last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
-    ranks = sorted(
-        {
-            *range(1, min(last, 10) + 1),
-            *(round(last ** (i / _RANKS)) for i in range(_RANKS + 1) if last),
-        }
-    )
-    over = True if options.average is True else list(options.average or ())
-    names = {f"{y}@{k}": k for y in options.ys for k in ranks}
+    ranks = {*range(1, min(last, 10) + 1)}
+    if last:
+        ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
+    names = {f"{y}@{k}": k for y in options.ys for k in sorted(ranks)}
     frame = intervals(
-        rows.frame, list(names), rows.truth, rows.score, mean_over=over, **rows.options
+        rows.frame,
+        list(names),
+        rows.truth,
+        rows.score,
+        mean_over=options.mean_over,
+        **rows.keywords,
     )
-    columns = dict.fromkeys(("metric", "value", "low", "high", "units"), "means")
+    columns = dict.fromkeys(("metric", "value", "low", "high"), "means")
+    columns |= {"n": "", "units": ""}
     result = read_result(frame, columns, "plot draws means")
     curves = []
-    for key, table in result.groups():
-        for y in options.ys:
-            of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
-            k = [names[name] for name in of_y["metric"]]
-            key_of = dict(zip(result.keys, key, strict=True)) | (
-                {Y_KEY: y} if len(options.ys) > 1 else {}
-            )
-            points = of_y.select("low", "high", y="value").with_columns(x=pl.Series(k))
-            curves.append(Curve(key_of, points, groups=of_y["units"][0]))
+    for (key, table), y in product(result.groups(), options.ys):
+        of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
+        names_of_keys = dict(zip(result.keys, key, strict=True))
+        if len(options.ys) > 1:
+            names_of_keys[Y_KEY] = y
+        ranks_of_y = pl.Series([names[name] for name in of_y["metric"]])
+        of_y = of_y.with_columns(x=ranks_of_y, y="value")
+        points = of_y.select("x", "y")
+        count = of_y["n" if "n" in of_y.columns else "units"][0]
+        curves.append(Curve(names_of_keys, points, groups=count, band=_band(of_y, "x")))
     return Curves([*result.keys], curves, [])

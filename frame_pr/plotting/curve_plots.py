@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from frame_pr.frames.arguments import public_result
 from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
-from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.curve_artists import Chart, draw_curves, scales_of
+from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, draw_line, scales_of
 from frame_pr.plotting.curve_data import (
     Y_KEY,
     Curve,
     CurveOptions,
     Curves,
     ScoredRows,
-    curve_options,
     curves_of_result,
     curves_of_rows,
     has_unit_range,
@@ -35,11 +35,31 @@ if TYPE_CHECKING:
 _MOST_CURVES, _MOST_BEHIND = 10, 200
 """The most curves in one axes, and with `highlight=`."""
 _NUMBERED = 4
-"""The most curves of a panel with numbers in the panel."""
+"""The most curves of a panel whose areas are in its title."""
+_IN_WORDS = 5
+"""The most curves whose numbers have names in the legend."""
+_LINE_PROPERTIES = re.compile(
+    "alpha|antialiased|color|dash_capstyle|dash_joinstyle|drawstyle|fillstyle|gapcolor|linestyle|"
+    "linewidth|marker|markeredgecolor|markeredgewidth|markerfacecolor|markerfacecoloralt|"
+    "markersize|markevery|path_effects|rasterized|solid_capstyle|solid_joinstyle|visible|zorder"
+)
+"""The properties of matplotlib's Line2D that change how a curve looks."""
+_HINTS = {
+    "label": "labels={'s1': 'My model'} names curves",
+    "average": "mean_over= names the columns whose groups are averaged",
+    **dict.fromkeys(
+        ("ci", "confidence", "errorbar", "band", "intervals"),
+        "interval=True draws the 95 % interval of each curve",
+    ),
+    "curve": "plot(..., x='fpr', y='recall') draws the ROC curve",
+    "show": "matplotlib.pyplot.show() shows the figures of a script",
+    "name": "labels={'s1': 'My model'} names curves",
+}
+"""Advice for keywords of other libraries."""
 
 
-class PlotArguments(StyleArguments, LabelOptions, total=False):
-    """More arguments of `plot`. At run time, every property of matplotlib's Line2D is one, too."""
+class PlotArguments(StyleArguments, Options, total=False):
+    """More arguments of `plot`. At run time, properties of matplotlib's Line2D are more of them."""
 
     baseline: bool
     alpha: float | None
@@ -58,11 +78,12 @@ def plot(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
+    mean_over: bool | str | Sequence[str] = False,
     positive: object = None,
     x: str = "recall",
     y: str | Sequence[str] = "precision",
     facet: bool | str | Sequence[str] = False,
-    average: bool | str | Sequence[str] = False,
+    interval: bool = False,
     interpolated: bool = False,
     rectangles: bool = False,
     mark: float | str | Sequence[float | str] | None = None,
@@ -96,16 +117,23 @@ def plot(
         Several quantities give one curve each.
     facet : bool, str or list of str
         Draw a panel for each group of these key columns. True: of all keys but `system`.
-    average : bool, str or list of str
-        Average the curves over these key columns, see `average_curve`. True: over all keys but
-        `system`. The band is the confidence interval of the mean.
+    mean_over : bool, str or list of str
+        Columns whose groups, such as queries or folds, have curves that are averaged, see
+        `average_curve`. `by` need not repeat them. True: all keys but `system`. The band is the
+        95 % confidence interval of the mean. Fewer than ten groups have their own thin curves
+        instead, and the legend has the standard deviation of their areas.
+    interval : bool
+        Add the 95 % bootstrap interval of the precision at each recall, around at most four
+        curves. See `average_curve`.
     interpolated : bool
         Add the envelope: the maximum precision at this or any later threshold.
     rectangles : bool
-        Fill the rectangle under each step. The total area is the average precision.
+        Fill the rectangle under each step. The total area is the average precision. In up to
+        twelve rectangles stand their heights tp/k, and above the axes is their sum.
     mark : float, str, or several
         Mark points: a threshold such as 0.5, a cutoff such as "recall=0.8", "precision=0.9" or
-        "k=10", or a best value such as "max_f1" or "min_cost10".
+        "k=10", or a best value such as "max_f1" or "min_cost10". Up to four marks have their
+        threshold next to them.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst, in colour. All others are thin
         and grey.
@@ -114,7 +142,8 @@ def plot(
     colors : dict, optional
         Colours by the name of a system, or of a group. Other colours follow the order of the keys.
     labels : dict, optional
-        Labels by name: of systems, groups, key columns and rates.
+        Labels by name: of systems, groups, key columns and rates, and of the words "prevalence",
+        "random ranking", "confidence interval", "interpolated", "others" and "alert on all rows".
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
@@ -145,8 +174,10 @@ def plot(
     -----
     The precision-recall curve consists of steps, because average precision is a sum over steps, and
     it does not begin at recall 0 and precision 1. The legend has the area (`AP` or `AUC`) and P,
-    the number of positives. Groups without positives have no curve. Limits, titles and scales are
-    methods of the axes that come back.
+    the number of positives. A frame of `curve` may lack thresholds, so its plot has no area. Groups
+    without positives have no curve. Three and more curves have line styles as well as colours.
+    Limits, titles and scales are methods of the axes that come back, and
+    `ax.get_legend().set_loc("upper right")` moves the legend.
 
     References
     ----------
@@ -163,29 +194,28 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, 3 positives)'
     """
-    row_options = cast(LabelOptions, options_in(options))
-    arguments = {
-        "x": x,
-        "y": y,
-        "facet": facet,
-        "average": average,
-        "interpolated": interpolated,
-        "mark": mark,
-    }
-    arguments |= {
-        "rectangles": rectangles,
-        "highlight": highlight,
-        "baseline": options.get("baseline", True),
-    }
-    selection = curve_options(arguments, score)
-    style = Style.of(options, panels=bool(selection.facet))
-    line = _line_properties(
-        {name: value for name, value in options.items() if name not in _OPTIONS}
+    selection = CurveOptions(
+        x=x,
+        y=y,
+        facet=facet,
+        mean_over=mean_over,
+        interval=interval,
+        interpolated=interpolated,
+        rectangles=rectangles,
+        mark=mark,
+        highlight=highlight,
+        baseline=options.get("baseline", True),
+        score=score,
     )
+    style = Style.of(options, panels=bool(selection.facet))
+    others = {name: value for name, value in options.items() if name not in _OPTIONS}
+    line = _line_properties(others)
+    of_rows = options_in(options)
+    rows = None
     if truth is None and score is None:
-        if selection.average or by is not None or row_options:
+        if selection.mean_over or by is not None or of_rows:
             raise TypeError(
-                "average=, by= and options need truth and score: without them, plot draws a frame of curve"
+                "mean_over=, by= and options need truth and score: without them, plot draws a frame of curve"
             )
         data = curves_of_result(frame, selection)
     elif truth is None or score is None:
@@ -193,11 +223,19 @@ def plot(
             "plot takes truth and score for scored rows, or neither for a frame that curve gave"
         )
     else:
-        rows = ScoredRows(read_stream(frame), truth, score, by, positive, row_options)
-        data = (mean_curves if selection.average else curves_of_rows)(rows, selection)
+        rows = ScoredRows(read_stream(frame), truth, score, by, positive, of_rows)
+        data = (
+            mean_curves(rows, selection) if selection.mean_over else curves_of_rows(rows, selection)
+        )
+    chart = Chart(
+        options=selection,
+        style=style,
+        line=line,
+        positive="" if positive is None else draw.shorten(draw.value_text(positive), 20),
+        scales=scales_of(data.curves, selection),
+        noun=_noun(of_rows),
+    )
     facets = _facets(selection.facet, data.keys)
-    label = "" if positive is None else draw.shorten(draw.value_text(positive), 20)
-    chart = Chart(selection, style, line, label, scales_of(data.curves, selection))
     return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
 
 
@@ -205,202 +243,261 @@ _OPTIONS = {*Options.__annotations__, *StyleArguments.__annotations__, "baseline
 _NAMES = [*inspect.signature(plot).parameters, *_OPTIONS]
 
 
+def _noun(options: Mapping[str, Any]) -> str:
+    """Return what the number of positives of a group counts."""
+    if options.get("prevalence") is not None:
+        # It is the number of a population that nobody has seen.
+        return ""
+    return "positives" if options.get("weight") is None else "positive weight"
+
+
 def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
     """Validate the properties of lines before anything is computed."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
+    for name in line:
+        if name in _HINTS:
+            raise TypeError(f"plot has no argument {shown(name)}; {_HINTS[name]}")
     properties: dict[str, Any] = normalize_kwargs(dict(line), Line2D)
     for name, value in properties.items():
-        if not hasattr(Line2D, f"set_{name}"):
+        if not _LINE_PROPERTIES.fullmatch(name):
             hint = (
                 keyword_hint(name, _NAMES) or "other keywords are properties of matplotlib's Line2D"
             )
             raise TypeError(f"plot has no argument {shown(name)}; {hint}")
         try:
             Line2D([], [], **{name: value})
+            is_valid = name != "zorder" or float(value) == value
         except Exception:  # Each property raises errors of its own types.
-            raise ValueError(
-                f"{name}: {shown(value)} is no {name} of a line in matplotlib; the page of its Line2D has the values"
-            ) from None
+            is_valid = False
+        if not is_valid:
+            hint = "the page of matplotlib's Line2D has the values"
+            if isinstance(value, (list, tuple)):
+                hint = "it is for all lines, and colors={'s1': 'red', 's2': 'blue'} sets a colour for each"
+            raise ValueError(f"{name}: {shown(value)} is no {name} of a line in matplotlib; {hint}")
     return properties
 
 
-def _facets(facet: bool | tuple[str, ...], keys: Sequence[str]) -> list[str]:
+def _facets(facet: bool | list[str], keys: Sequence[str]) -> list[str]:
     """Return the keys of panels. True: all but `system`."""
-    if not facet:
+    if facet is False:
         return []
-    names = (
-        [key for key in keys if key != "system"] or list(keys)
-        if facet is True
-        else list(facet or ())
-    )
+    names = [key for key in keys if key != "system"] or list(keys)
+    if facet is not True:
+        names = facet
     if not names:
         raise ValueError(
-            "facet=True needs a group for each panel: name columns, by=..., that average= leaves"
+            "facet=True needs a group for each panel: name columns, by=..., besides those of mean_over="
         )
     for name in names:
         if name not in keys:
-            raise ValueError(
-                f"facet: {shown(name)} is no key; there are {', '.join(keys) or 'none, give by='}"
-            )
+            there = ", ".join(keys) or "none, give by="
+            raise ValueError(f"facet: {shown(name)} is no key; there are {there}")
     return names
 
 
 class _Names(NamedTuple):
-    """The names of the curves of a plot, and what their colours and line styles show."""
+    """The name of a curve, and what its colour and its line style show."""
 
-    names: list[str]
-    hues: list[str]
-    strokes: list[str]
-    title: str
-    """The names of the keys."""
-
-    def of(self, numbers: Sequence[int]) -> _Names:
-        """Return the names of these curves."""
-        names, hues, strokes = (
-            [texts[i] for i in numbers] for texts in (self.names, self.hues, self.strokes)
-        )
-        return _Names(names, hues, strokes, self.title)
+    name: str
+    hue: str
+    stroke: str
 
 
 def _names(
     curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, style: Style
-) -> _Names:
-    """Name the curves. Colours show systems or quantities and line styles groups, if there are several of both."""
+) -> tuple[list[_Names], str]:
+    """Name the curves, and return the title of their legend, the names of the keys.
+
+    Colours show systems or quantities and line styles groups, if there are several of both.
+    """
     keys = [*keys, *([Y_KEY] if len(options.ys) > 1 else [])]
     # A key with a single value does not distinguish curves.
-    keys = [key for key in keys if len({curve.key[key] for curve in curves}) > 1] or keys[:1]
-
-    def join(curve: Curve, names: Sequence[str]) -> str:
-        return ", ".join(
-            style.title(curve.key[key]) if key == Y_KEY else style.label(curve.key[key])
-            for key in names
-        )
-
+    several = [
+        key for key in keys if len({draw.value_text(curve.key[key]) for curve in curves}) > 1
+    ]
+    keys = several or keys[:1]
     colour = [key for key in ("system", Y_KEY) if key in keys][:1]
     others = [key for key in keys if key not in colour]
     if not colour or not others:
         colour, others = keys, []
+    only = style.label(options.score) if isinstance(options.score, str) else ""
+
+    def join(curve: Curve, names: Sequence[str]) -> str:
+        texts = [style.title if key == Y_KEY else style.label for key in names]
+        return ", ".join(text(curve.key[key]) for text, key in zip(texts, names, strict=True))
+
     title = ", ".join(style.label(key) for key in keys if key not in (Y_KEY, "system"))
-    names = [join(curve, keys) or style.label(options.score) for curve in curves]
-    return _Names(
-        names,
-        [join(curve, colour) for curve in curves],
-        [join(curve, others) for curve in curves],
-        title,
-    )
+    names = [
+        _Names(join(curve, keys) if keys else only, join(curve, colour), join(curve, others))
+        for curve in curves
+    ]
+    return names, title
 
 
-def _styles(ax: Axes, curves: Sequence[Curve], names: _Names, chart: Chart) -> list[dict[str, Any]]:
-    """Return the properties of the line of each curve. Colours follow the order of the names."""
-    style, colours, first = chart.style, draw.palette(ax), draw.curves_in(ax)
-    hues, strokes = (list(dict.fromkeys(texts)) for texts in (names.hues, names.strokes))
-    style.check_colors(
-        [value for curve in curves for value in curve.key.values()] or [chart.options.score]
-    )
-    properties = []
-    for curve, name, hue, stroke in zip(
-        curves, names.names, names.hues, names.strokes, strict=True
-    ):
-        number = first + hues.index(hue)
-        dash = draw.DASHES[
-            (strokes.index(stroke) if len(strokes) > 1 else number // len(colours))
-            % len(draw.DASHES)
-        ]
-        colour = style.color_of([*curve.key.values(), name], ax, number)
-        properties.append({"color": colour, "linestyle": dash, **chart.line})
-    return properties
+def _styled(
+    ax: Axes,
+    curves: Sequence[Curve],
+    names: Sequence[_Names],
+    labels: Sequence[str],
+    chart: Chart,
+) -> list[Drawn]:
+    """Return the curves with their labels and lines. Colours follow the order of the names."""
+    style = chart.style
+    first = draw.curves_in(ax)
+    hues = list(dict.fromkeys(name.hue for name in names))
+    strokes = list(dict.fromkeys(name.stroke for name in names))
+    values = [value for curve in curves for value in curve.key.values()]
+    style.check_colors(values or [chart.options.score])
+    drawn = []
+    for curve, name, label in zip(curves, names, labels, strict=True):
+        number = first + hues.index(name.hue)
+        dash = 0
+        if len(strokes) > 1:
+            dash = strokes.index(name.stroke)
+        elif first + len(hues) > 2:
+            # Colours alone are lost in print and to some eyes.
+            dash = number
+        line = {
+            "color": style.color_of([*curve.key.values(), name.name], number),
+            "linestyle": draw.DASHES[dash % len(draw.DASHES)],
+        }
+        drawn.append(Drawn(curve, label, {**line, **chart.line}))
+    return drawn
 
 
-def _area_text(curve: Curve, options: CurveOptions) -> str:
-    """Return the areas of a curve, such as `AP = 0.78`."""
-    if curve.area is None:
-        return ""
-    title = "AUC" if options.is_roc else "AP"
+def _numbers(curve: Curve, chart: Chart) -> dict[str, str]:
+    """Return the numbers of a curve by their names: areas, and its number of positives or of groups."""
+    options = chart.options
+    numbers = {}
+    if curve.area is not None:
+        title = options.area
+        if curve.groups is not None:
+            title = "mean interpolated AP" if options.interpolated else f"mean {title}"
+        digits = 2
+        if curve.envelope_area is not None:
+            same = draw.number_text(curve.area) == draw.number_text(curve.envelope_area)
+            digits = 3 if same else 2
+            numbers[f"interpolated {title}"] = draw.number_text(curve.envelope_area, digits)
+        text = draw.number_text(curve.area, digits)
+        if curve.spread is not None:
+            text = f"{text} ± {draw.number_text(curve.spread)}"
+        numbers = {title: text, **numbers}
     if curve.groups is not None:
-        title = "mean interpolated AP" if options.interpolated else "mean AP"
-    text = draw.number_text(curve.area)
-    if curve.envelope_area is None:
-        return f"{title} = {text}"
-    digits = 2 if text != draw.number_text(curve.envelope_area) else 3
-    raw, best = (draw.number_text(area, digits) for area in (curve.area, curve.envelope_area))
-    return f"{title} = {raw}, interpolated {best}"
+        numbers["n"] = f"{curve.groups:,}"
+    elif curve.positives is not None and chart.noun:
+        numbers["P"] = draw.count_text(curve.positives)
+    return numbers
 
 
-def _with_numbers(name: str, *numbers: str) -> str:
+def _labels(
+    curves: Sequence[Curve], names: Sequence[_Names], title: str, chart: Chart
+) -> tuple[list[str], str]:
+    """Return the labels of the curves, and the title of the legend with the number that all curves share."""
+    numbers = [_numbers(curve, chart) for curve in curves]
+    size = "n" if curves and curves[0].groups is not None else "P"
+    sizes = {of_curve.get(size, "") for of_curve in numbers}
+    about = [title] if title else []
+    if size == "n":
+        over = chart.options.mean_over
+        of = "" if over is True else f" over {chart.style.join(over)}"
+        about = [*about, f"{chart.style.label('mean')}{of}"]
+    if len(sizes) == 1 and (text := sizes.pop()):
+        for of_curve in numbers:
+            del of_curve[size]
+        noun = chart.noun.removesuffix("s") if text == "1" else chart.noun
+        shared = f"n = {text}" if size == "n" else f"{text} {noun}"
+        if len(curves) == 1 and size == "P":
+            numbers[0][""] = shared
+        else:
+            about.append(shared)
+    elif any(size in of_curve for of_curve in numbers):
+        about.append("n" if size == "n" else f"P: {chart.noun}")
+    if len(curves) > _IN_WORDS:
+        # Many labels are shorter if the title says what the numbers are.
+        heads = dict.fromkeys(name for of_curve in numbers for name in of_curve)
+        about = [*about[:1], ", ".join(heads)] if heads else about
+        labels = [
+            ", ".join([name.name, *of.values()]) for name, of in zip(names, numbers, strict=True)
+        ]
+    else:
+        labels = [_with_numbers(name.name, of) for name, of in zip(names, numbers, strict=True)]
+    head, *rest = about or [""]
+    return labels, f"{head} ({', '.join(rest)})" if rest else head
+
+
+def _with_numbers(name: str, numbers: Mapping[str, str]) -> str:
     """Return a name with its numbers in brackets."""
-    text = ", ".join(filter(None, numbers))
+    text = ", ".join(f"{head} = {number}" if head else number for head, number in numbers.items())
     return f"{name} ({text})" if name and text else name or text
 
 
-def _labels(curves: Sequence[Curve], names: _Names, chart: Chart) -> tuple[list[str], str]:
-    """Return the labels of the curves, and the title of the legend with the number that all curves share."""
-    sizes = [curve.size_text for curve in curves]
+def _check_number(n: int, most: int, data: Curves, chart: Chart) -> None:
+    """Refuse more curves in one axes than can be told apart, and name what draws more."""
+    if n <= most:
+        return
     options = chart.options
-    if len(set(sizes)) == 1:
-        # The number that all curves share is in the title, in words.
-        number = sizes[0].removeprefix("P = ")
-        shared = f"{number} positive{'s' * (number != '1')}" if number != sizes[0] else sizes[0]
-        sizes = [shared if len(curves) == 1 else ""] * len(curves)
-        title = _with_numbers(names.title, "" if len(curves) == 1 else shared)
-    else:
-        title = _with_numbers(names.title, "P: positives")
-    labels = [
-        _with_numbers(name, _area_text(curve, options), size)
-        for name, curve, size in zip(names.names, curves, sizes, strict=True)
-    ]
-    return labels, title
-
-
-def _check_number(n: int, most: int, keys: Sequence[str]) -> None:
-    """Refuse more curves in one axes than can be told apart."""
-    if n > most:
-        hint = "facet=True draws small multiples, average=True their mean, highlight=3 the best and the worst in colour"
-        raise ValueError(
-            f"{n} curves in one axes are more than {most}: {hint if keys else 'give fewer of y='}; or filter the groups"
-        )
+    keys = [key for key in data.keys if key != "system"]
+    ways = []
+    if data.keys and not options.facet:
+        ways.append("facet=True draws small multiples")
+    if keys and options.is_pr and data.curves[0].area is not None:
+        ways.append(f"mean_over={keys[0] if len(keys) == 1 else keys!r} their mean")
+    if options.area and data.curves[0].area is not None and not options.facet:
+        ways.append("highlight=3 the best and the worst in colour")
+    if not data.keys:
+        ways.append("give fewer of y=")
+    raise ValueError(
+        f"{n} curves in one axes are more than {most}: {', '.join(ways)}; or filter the groups"
+    )
 
 
 def _draw_axes(data: Curves, chart: Chart) -> Axes:
     """Draw all curves into one axes. A new figure is no wider than square axes need."""
-    from matplotlib import rcParams
-
     options, style = chart.options, chart.style
     curves = data.curves
-    names = _names(curves, data.keys, options, style)
-    highlighted = (
-        list(range(len(curves)))
-        if options.highlight is None
-        else _highlighted(curves, names.names, options)
-    )
-    others = [curve for i, curve in enumerate(curves) if i not in highlighted]
-    _check_number(
-        len(curves), _MOST_CURVES if options.highlight is None else _MOST_BEHIND, data.keys
-    )
-    curves = [curves[i] for i in highlighted]
-    names = names.of(highlighted)
-    square = all(map(has_unit_range, (options.x, options.ys[0])))
-    width, height = rcParams["figure.figsize"]
-    with draw.axes_of(
-        style, (min(width, 1.02 * height) if square else width, height), square=square
-    ) as ax:
-        labels, title = _labels(curves, names, chart)
-        lines = _styles(ax, curves, names, chart)
-        ax.set(**dict(zip(("xlabel", "ylabel"), _titles(chart), strict=True)))
-        draw_curves(ax, curves, labels, lines, chart, others)
-        if data.without_positives and data.keys:
-            draw.add_entry(ax, _without(data.without_positives, style), linestyle="")
-        draw.draw_legend(ax, style, title, most_inside=0 if others else draw.INSIDE)
+    names, title = _names(curves, data.keys, options, style)
+    others: list[Curve] = []
+    if options.highlight is None:
+        _check_number(len(curves), _MOST_CURVES, data, chart)
+    else:
+        _check_number(len(curves), _MOST_BEHIND, data, chart)
+        chosen = _highlighted(curves, names, options)
+        others = [curve for i, curve in enumerate(curves) if i not in chosen]
+        curves = [curves[i] for i in chosen]
+        names = [names[i] for i in chosen]
+    square = has_unit_range(options.x) and has_unit_range(options.ys[0])
+    with draw.axes_of(style, draw.figure_size(), square=square) as ax:
+        labels, title = _labels(curves, names, title, chart)
+        drawn = _styled(ax, curves, names, labels, chart)
+        x_title, y_title = _titles(chart)
+        ax.set(xlabel=x_title, ylabel=y_title)
+        draw_curves(ax, drawn, chart, others)
+        for line in drawn:
+            _draw_members(ax, line, data.members, chart)
+        _name_those_without(ax, data, style)
+        draw.draw_legend([ax], style, title, most_inside=0 if others else draw.INSIDE)
     return ax
 
 
-def _without(keys: Sequence[tuple[Any, ...]], style: Style) -> str:
-    """Return the names of groups that have no curve."""
-    names = [style.join(key) for key in keys[:3]]
-    return f"no positives: {', '.join(names)}" + (
-        f" and {len(keys) - 3} more" if len(keys) > 3 else ""
-    )
+def _draw_members(ax: Axes, drawn: Drawn, members: Sequence[Curve], chart: Chart) -> None:
+    """Draw the curves of few groups thinly behind their mean."""
+    thin = {"linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
+    for member in members:
+        if drawn.curve.key.items() <= member.key.items():
+            draw_line(ax, member, chart.options, {**drawn.line, **thin})
+
+
+def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
+    """Name groups that have no curve in the legend."""
+    keys = data.without_positives
+    if not keys or not data.keys:
+        return
+    text = ", ".join(style.join(key) for key in keys[:3])
+    if len(keys) > 3:
+        text += f" and {len(keys) - 3} more"
+    draw.add_entry(ax, f"{style.label('no positives')}: {text}", linestyle="")
 
 
 def _titles(chart: Chart) -> tuple[str, str]:
@@ -409,92 +506,90 @@ def _titles(chart: Chart) -> tuple[str, str]:
     x = style.label(options.x, quantity_title(options.x))
     if chart.positive and options.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"
-    return x, ", ".join(style.label(y, quantity_title(y)) for y in options.ys[:3])
+    titles = {y: quantity_title(y) for y in options.ys[:3]}
+    if options.is_roc:
+        titles = {"recall": "True positive rate"}
+    return x, ", ".join(style.label(y, title) for y, title in titles.items())
 
 
-def _highlighted(curves: Sequence[Curve], names: Sequence[str], options: CurveOptions) -> list[int]:
+def _highlighted(
+    curves: Sequence[Curve], names: Sequence[_Names], options: CurveOptions
+) -> list[int]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas."""
     highlight = options.highlight
     if isinstance(highlight, int):
-        if options.area is None:
+        if any(curve.area is None for curve in curves):
             raise ValueError(
                 "highlight: these curves have no area to rank them by; give names of curves"
             )
         ranked = sorted(range(len(curves)), key=lambda i: -(curves[i].area or 0))
         return list(dict.fromkeys([*ranked[:highlight], *ranked[-highlight:]]))
-    for name in highlight or ():
-        if name not in names:
-            near = nearest(name, names)
-            hint = did_you_mean(near) if near else f"there are {', '.join(names)}"[:200]
+    texts = [name.name for name in names]
+    for name in highlight:
+        if name not in texts:
+            near = nearest(name, texts)
+            hint = did_you_mean(near) if near else f"there are {', '.join(texts)}"[:200]
             raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
-    return [names.index(name) for name in highlight or ()]
+    return [texts.index(name) for name in highlight]
 
 
 def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     """Draw a panel for each group of the keys of `facets`."""
     import numpy as np
 
-    options, style = chart.options, chart.style
+    style = chart.style
     if not data.curves:
         raise ValueError("facet: no group has positives, so there is no curve to draw")
-    panels: dict[tuple[Any, ...], list[Curve]] = {}
-    for curve in data.curves:
-        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(curve)
+    panels: dict[tuple[Any, ...], list[int]] = {}
+    for number, curve in enumerate(data.curves):
+        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
+    _check_number(max(map(len, panels.values())), _MOST_CURVES, data, chart)
     lines = [key for key in data.keys if key not in facets]
-    _check_number(max(map(len, panels.values())), _MOST_CURVES, data.keys)
-    names = _names(data.curves, lines, options, style)
-    several = len(set(names.names)) > 1
+    names, title = _names(data.curves, lines, chart.options, style)
+    several = len({name.name for name in names}) > 1
     last = {key[-1] for key in panels}
-    columns = len(last) if len(facets) == 2 and 1 < len(last) <= 4 else None
-    with draw.panels_of(style, len(panels), (2.3, 2.5), columns) as axes:
-        styles = _styles(axes[0], data.curves, names, chart)
-        places = {id(curve): i for i, curve in enumerate(data.curves)}
-        for ax, (key, curves) in zip(axes, panels.items(), strict=True):
-            numbers = [places[id(curve)] for curve in curves]
-            labels = [names.names[i] if several else "_curve" for i in numbers]
-            draw_curves(ax, curves, labels, [styles[i] for i in numbers], chart, in_panel=True)
-            _title_panel(ax, key, facets, curves, chart, several=several)
-        draw.title_figure(axes, style, *_titles(chart))
-        draw.draw_figure_legend(axes, style, names.title if several else "")
+    columns = len(last) if len(facets) == 2 and 1 < len(last) <= draw.IN_A_ROW else 0
+    height = 5.5 + len(chart.options.marks) * (not several)
+    chart = chart._replace(in_panel=True)
+    square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
+    with draw.panels_of(style, len(panels), 11, height, ratio=0.85, columns=columns) as axes:
+        labels = [name.name if several else "_curve" for name in names]
+        drawn = _styled(axes[0], data.curves, names, labels, chart)
+        for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
+            if square and not style.axes:
+                ax.set_box_aspect(1)
+            in_panel = [drawn[i] for i in numbers]
+            draw_curves(ax, in_panel, chart)
+            label = _key_label(dict(zip(facets, key, strict=True)), style)
+            _title_panel(ax, label, in_panel, chart, several=several)
+        _name_those_without(axes[0], data, style)
+        draw.title_panels(axes, style, *_titles(chart))
+        draw.draw_legend(axes, style, title if several else "")
     return np.array(axes, dtype=object)
 
 
+def _key_label(key: Mapping[str, Any], style: Style) -> str:
+    """Return the label of the keys of a panel. Values that are no text have the name of their key."""
+    texts = []
+    for name, value in key.items():
+        text = style.label(value)
+        texts.append(text if isinstance(value, str) else f"{style.label(name)} {text}")
+    return ", ".join(texts)
+
+
 def _title_panel(
-    ax: Axes,
-    key: tuple[Any, ...],
-    facets: Sequence[str],
-    curves: Sequence[Curve],
-    chart: Chart,
-    *,
-    several: bool,
+    ax: Axes, label: str, curves: Sequence[Drawn], chart: Chart, *, several: bool
 ) -> None:
-    """Write the group above a panel, with its numbers; the numbers of several curves are in a legend of the panel."""
-    style = chart.style
-    is_text = [isinstance(value, str) for value in key]
-    texts = [
-        style.label(value) if text else f"{style.label(name)} {style.label(value)}"
-        for value, name, text in zip(key, facets, is_text, strict=True)
-    ]
-    sizes = {curve.size_text for curve in curves}
-    size = sizes.pop() if len(sizes) == 1 else ""
-    title = draw.shorten(", ".join(texts), 28)
+    """Write the group above a panel, with the numbers of its only curve, or the areas of its curves in their order."""
+    numbers = [_numbers(drawn.curve, chart) for drawn in curves]
     if not several:
-        marks = [mark.text for mark in curves[0].marks]
-        title = "\n".join(
-            [title, ", ".join(filter(None, [_area_text(curves[0], chart.options), size])), *marks]
-        )
-    else:
-        title = _with_numbers(title, size)
-        areas = [_area_text(curve, chart.options).rpartition(" = ")[2] for curve in curves]
-        lines = [line for line in ax.get_lines() if line.get_gid() == draw.CURVE]
-        if any(areas) and len(curves) <= _NUMBERED and style.legend and len(lines) == len(areas):
-            title_of = "AUC" if chart.options.is_roc else "AP"
-            ax.legend(
-                lines,
-                areas,
-                title=title_of,
-                fontsize="x-small",
-                title_fontsize="x-small",
-                handlelength=1,
-            )
-    ax.set_title(title.strip(), fontsize="small")
+        marks = [f"{mark.text}{mark.value}" for mark in curves[0].curve.marks]
+        draw.title_panel(ax, chart.style, label, _with_numbers("", numbers[0]), *marks)
+        return
+    sizes = {of_curve.pop("P", "") for of_curve in numbers}
+    size = f"P = {sizes.pop()}" if len(sizes) == 1 and sizes != {""} else ""
+    areas = [next(iter(of_curve.values()), "") for of_curve in numbers]
+    shown_areas = ""
+    if all(areas) and len(areas) <= _NUMBERED:
+        shown_areas = f"{chart.options.area} {', '.join(areas)}"
+    draw.title_panel(ax, chart.style, label, shown_areas, size)

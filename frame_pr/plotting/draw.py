@@ -1,4 +1,8 @@
-"""The style that all plots share: their common arguments, figures and panels, colours, legends and texts."""
+"""The style that all plots share: their common arguments, figures and panels, colours, legends and texts.
+
+The unit of all sizes is the font size, see `em`. The layout engine of matplotlib gives texts their
+room; a text that is too wide is measured and broken into lines, see `fit`.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Near the colours of Okabe and Ito. Each has a contrast of at least 3 with its background, and any
-# two of them differ by 20 in CIE Lab, also with protanopia and deuteranopia. The seventh colour is
-# that of text.
-LIGHT = ("#19669B", "#C98602", "#1C926A", "#B34102", "#C57CA8", "#0D9DDD", "black")
-DARK = ("#4A9BD4", "#E8B04A", "#2FAE82", "#E2682F", "#D9A3C5", "#9BDCFA", "white")
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 2)))
-"""Line styles of groups if colours show systems, and of the curves after the seventh."""
+# Near the colours of Okabe and Ito. Each has a contrast of at least 3 with white, and any two of
+# them differ by 20 in CIE Lab, also with protanopia and deuteranopia. The seventh colour is that of
+# text. Their greys are alike, so three curves and more have dashes, too.
+COLOURS = ("#19669B", "#C98602", "#1C926A", "#B34102", "#C57CA8", "#0D9DDD")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (2.2, 1.2)),
+    (0, (8, 1.5, 1.5, 1.5)),
+    (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2)),
+)
 CURVE, SHARED = "curve", "shared"
 """The `gid` of lines with a colour of their own, and of legend entries about the whole plot, which come last."""
 MOST_PANELS = 100
@@ -36,6 +44,14 @@ INSIDE = 6
 """The most entries of a legend inside the axes."""
 LETTERS = 40
 """The most letters of a name in a plot, and of a line of a legend."""
+LEGEND: dict[str, Any] = {
+    "fontsize": "small",
+    "title_fontsize": "small",
+    "alignment": "left",
+    "handlelength": 2.6,
+}
+_MOST_OF_AXES = 0.28
+"""The share of the height of axes that a legend inside may take."""
 _BRIGHT = 0.18
 """The luminance above which black text is easier to read than white text."""
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
@@ -64,36 +80,19 @@ class Style:
     def of(cls, arguments: Mapping[str, Any], *, panels: bool = False) -> Style:
         """Validate the arguments before anything is computed. `panels`: whether the plot has several axes."""
         need_matplotlib()
-        import numpy as np
-        from matplotlib.axes import Axes
-        from matplotlib.colors import is_color_like
-
-        names: dict[str, dict[str, Any]] = {}
-        for argument, example in (("colors", "{'old': '0.5'}"), ("labels", "{'s1': 'Baseline'}")):
-            value = arguments.get(argument)
-            if not (value is None or isinstance(value, Mapping)):
-                raise TypeError(f"{argument} takes a dict such as {example}; got {shown(value)}")
-            names[argument] = {value_text(name): entry for name, entry in (value or {}).items()}
-        for name, colour in names["colors"].items():
-            if not is_color_like(colour):
-                raise ValueError(
-                    f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib"
-                )
-        ax = arguments.get("ax")
-        axes: list[Any] = list(np.ravel(np.array(ax, dtype=object))) if panels else [ax]
-        if ax is not None and not (axes and all(isinstance(each, Axes) for each in axes)):
-            raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-        legend = check_flag("legend", arguments.get("legend", True))
-        return cls(names["colors"], names["labels"], legend, [] if ax is None else axes)
+        return cls(
+            colors=_colors(arguments.get("colors")),
+            labels=_by_text("labels", arguments.get("labels"), "{'s1': 'Baseline'}"),
+            legend=check_flag("legend", arguments.get("legend", True)),
+            axes=_axes(arguments.get("ax"), panels=panels),
+        )
 
     def label(self, name: Any, default: str | None = None) -> str:
         """Return the label of a name or value, as matplotlib draws it."""
         text = value_text(name)
-        text = str(self.labels.get(text, text if default is None else default))
-        # Dollars would start mathematics, and matplotlib leaves labels with an underscore out of
-        # legends.
-        text = shorten(text).replace("$", r"\$")
-        return f"\u200b{text}" if text.startswith("_") else text
+        if default is None:
+            default = text
+        return as_drawn(shorten(str(self.labels.get(text, default))))
 
     def join(self, values: Iterable[Any]) -> str:
         """Return the label of a group: the labels of the values of its keys."""
@@ -103,13 +102,14 @@ class Style:
         """Return the label of a metric or rate as the title of an axis."""
         return self.label(metric, metric_title(value_text(metric)))
 
-    def color_of(self, names: Iterable[Any], ax: Axes, number: int) -> Any:
+    def color_of(self, names: Iterable[Any], number: int) -> Any:
         """Return the caller's colour for the first of these names that has one; else the colour of this number."""
-        colours = palette(ax)
-        default = colours[number % len(colours)]
-        return next(
-            (self.colors[text] for text in map(value_text, names) if text in self.colors), default
-        )
+        for name in names:
+            text = value_text(name)
+            if text in self.colors:
+                return self.colors[text]
+        colours = palette()
+        return colours[number % len(colours)]
 
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
@@ -124,6 +124,66 @@ def need_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
+
+
+def _by_text(argument: str, value: Any, example: str) -> dict[str, Any]:
+    """Validate a dict by names, and return it by their texts."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{argument} takes a dict such as {example}; got {shown(value)}")
+    return {value_text(name): entry for name, entry in value.items()}
+
+
+def _colors(value: Any) -> dict[str, Any]:
+    """Validate `colors`."""
+    from matplotlib.colors import is_color_like
+
+    colours = _by_text("colors", value, "{'old': '0.5'}")
+    for name, colour in colours.items():
+        if not is_color_like(colour):
+            raise ValueError(
+                f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib"
+            )
+    return colours
+
+
+def _axes(ax: Any, *, panels: bool) -> list[Any]:
+    """Validate `ax`, which may be an array of axes for panels."""
+    import numpy as np
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        return []
+    axes = list(np.ravel(np.array(ax, dtype=object))) if panels else [ax]
+    if not axes or not all(isinstance(each, Axes) for each in axes):
+        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
+    return axes
+
+
+# Sizes, figures and panels
+
+
+def em() -> float:
+    """Return the size of the caller's font in inches."""
+    from matplotlib import rcParams
+
+    return float(rcParams["font.size"]) / 72
+
+
+def figure_of(ax: Axes) -> Any:
+    """Return the whole figure of axes, which may lie in a part of it."""
+    return ax.get_figure(root=True)
+
+
+def figure_size(ems: float | None = None) -> tuple[float, float]:
+    """Return the size of a new figure in inches: the caller's, or with a height of so many `ems`."""
+    from matplotlib import rcParams
+
+    width, height = rcParams["figure.figsize"]
+    if ems is not None:
+        height = ems * em()
+    return width, height
 
 
 @contextmanager
@@ -147,7 +207,10 @@ def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) ->
     if style.axes:
         yield style.axes[0]
         return
-    with new_figure(size, "compressed" if square else "constrained") as figure:
+    width, height = size
+    if square:
+        width = min(width, 1.02 * height)
+    with new_figure((width, height), "compressed" if square else "constrained") as figure:
         ax = figure.subplots()
         ax.set_box_aspect(1 if square else None)
         ax.spines[["top", "right"]].set_visible(False)
@@ -158,15 +221,18 @@ def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) ->
 def panels_of(
     style: Style,
     n: int,
-    size: tuple[float, float],
-    columns: int | None = None,
+    width: float,
+    height: float,
     *,
+    ratio: float = 0.0,
+    columns: int = 0,
     shared: str = "xy",
 ) -> Iterator[list[Axes]]:
-    """Yield axes for panels: the caller's, or those of a new figure. `size`: of a panel, in inches.
+    """Yield axes for panels: the caller's, or those of a new figure, which is as wide as the caller's figures.
 
-    The panels of a new figure get equal limits of the axes in `shared`. Axes that matplotlib shares
-    would take twice as long for 80 panels, because each of them asks all others.
+    A panel is at least `width` wide, if one fits, and `height` high, both in em; its height grows
+    by its width times `ratio`. The panels get equal limits of the axes in `shared`. Axes that
+    matplotlib shares would take twice as long for 80 panels, because each of them asks all others.
     """
     if style.axes:
         if len(style.axes) < n:
@@ -177,115 +243,127 @@ def panels_of(
         return
     if n > MOST_PANELS:
         raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
-    rows = math.ceil(n / IN_A_ROW)
-    columns = columns or math.ceil(n / rows)
+    whole_width, _ = figure_size()
+    fitting = max(1, min(IN_A_ROW, int(whole_width / (width * em()))))
+    # Rows of equal length, if possible.
+    columns = min(columns, fitting) or math.ceil(n / math.ceil(n / fitting))
     rows = math.ceil(n / columns)
-    with new_figure((columns * size[0] + 0.5, rows * size[1] + 0.4), "constrained") as figure:
+    if rows > columns:
+        whole_width = max(0.5, columns / fitting) * whole_width
+    panel_height = height * em() + ratio * whole_width / columns
+    with new_figure((whole_width, rows * panel_height + 3 * em()), "constrained") as figure:
         axes = [figure.add_subplot(rows, columns, place + 1) for place in range(n)]
-        yield axes
-        limits = {
-            name: [limit for ax in axes for limit in getattr(ax, f"get_{name}lim")()]
-            for name in shared
-        }
-        for place, ax in enumerate(axes):
+        for ax in axes:
             ax.spines[["top", "right"]].set_visible(False)
-            for name, values in limits.items():
-                ax.set(
-                    **{
-                        f"{name}lim": sorted(
-                            (min(values), max(values)), reverse=bool(values[0] > values[1])
-                        )
-                    }
-                )
-            ax.tick_params(labelbottom="x" not in shared or place >= n - columns)
+        yield axes
+        _share_limits(axes, shared)
+        for place, ax in enumerate(axes):
+            is_lowest = place >= n - columns
+            ax.tick_params(labelbottom="x" not in shared or is_lowest)
             ax.tick_params(labelleft="y" not in shared or place % columns == 0)
 
 
-def figure_width() -> float:
-    """Return the width of a new figure, 6.4 inches unless the caller has set it."""
-    from matplotlib import rcParams
-
-    return float(rcParams["figure.figsize"][0])
-
-
-def draw_legend(ax: Axes, style: Style, title: str = "", *, most_inside: int = INSIDE) -> None:
-    """Draw the legend where it covers least, or to the right of the axes if it has many entries.
-
-    A new figure becomes wider for a legend at the right.
-    """
-    entries = legend_entries([ax])
-    if not entries or not style.legend:
-        return
-    place: dict[str, Any] = {"loc": "best"}
-    if outside := len(entries) > most_inside and ax.figure.get_layout_engine() is not None:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0}
-    legend = ax.legend(
-        entries.values(), map(wrap, entries), title=wrap(title) or None, **LEGEND, **place
-    )
-    if outside and not style.axes:
-        figure: Any = ax.figure
-        figure.set_figwidth(
-            figure.get_figwidth() + legend.get_window_extent().width / figure.dpi + 0.2
-        )
+def _share_limits(axes: Sequence[Axes], shared: str) -> None:
+    """Give all panels the data limits of all of them, so that a reader may still change the scale."""
+    boxes: list[Any] = [ax.dataLim for ax in axes]
+    lows, highs = zip(*((box.min, box.max) for box in boxes), strict=True)
+    corners = [
+        [min(xy) for xy in zip(*lows, strict=True)],
+        [max(xy) for xy in zip(*highs, strict=True)],
+    ]
+    for ax in axes:
+        ax.update_datalim(corners, updatex="x" in shared, updatey="y" in shared)
+        ax.autoscale_view()
 
 
-def draw_legend_above(ax: Axes, style: Style) -> None:
-    """Draw the legend above the axes, for plots that fill them."""
-    entries = legend_entries([ax])
-    if entries and style.legend:
-        # Names next to the axes may take a third of their width.
-        labels = [wrap(label, max(14, int(0.7 * letters_along(ax)) - 6)) for label in entries]
-        ax.legend(
-            entries.values(),
-            labels,
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            frameon=False,
-            **LEGEND,
-        )
-
-
-LEGEND: dict[str, Any] = {
-    "fontsize": "small",
-    "title_fontsize": "small",
-    "alignment": "left",
-    "handlelength": 2.2,
-}
-
-
-def draw_figure_legend(axes: Sequence[Axes], style: Style, title: str = "") -> None:
-    """Draw one legend for all panels: to the right of a new figure, or in the first of the caller's axes."""
-    entries = legend_entries(axes)
-    if not entries or not style.legend:
-        return
-    labels = list(map(wrap, entries))
-    if not style.axes:
-        figure = axes[0].figure
-        figure.legend(
-            list(entries.values()), labels, title=title or None, loc="outside right upper", **LEGEND
-        )
-    else:
-        axes[0].legend(entries.values(), labels, title=title or None, **LEGEND)
-
-
-def title_figure(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
-    """Write the titles that all panels of a new figure share."""
+def title_panels(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
+    """Write the titles that all panels share: of a new figure once, else at the last row and the first column."""
     if not style.axes:
         figure: Any = axes[0].figure
         figure.supxlabel(x, fontsize="medium")
         figure.supylabel(y, fontsize="medium")
+        return
+    for ax in axes:
+        place = ax.get_subplotspec()
+        if place is None or place.is_last_row():
+            ax.set_xlabel(x)
+        if place is None or place.is_first_col():
+            ax.set_ylabel(y)
+
+
+# Legends
+
+
+def draw_legend(
+    axes: Sequence[Axes], style: Style, title: str = "", *, most_inside: int = INSIDE
+) -> None:
+    """Draw the legend where it covers least, below the axes if it has many entries, or above panels.
+
+    A new figure has the legend outside and becomes higher for it. The caller's panels have it in
+    or below the first one, and a figure without a layout engine gets a tight layout, which makes
+    room for it.
+    """
+    axes = axes[:1] if style.axes else axes
+    entries = legend_entries(axes)
+    if not entries or not style.legend:
+        return
+    figure = figure_of(axes[0])
+    pixels = em() * figure.dpi
+    lines = len(entries) + bool(title)
+    is_small = lines * pixels > _MOST_OF_AXES * axes[0].get_window_extent().height
+    if len(axes) == 1 and len(entries) <= most_inside and not is_small:
+        labels = [wrap(label) for label in entries]
+        axes[0].legend(list(entries.values()), labels, title=wrap(title) or None, **LEGEND)
+        return
+    if not style.axes:
+        side = "lower" if len(axes) == 1 else "upper"
+        place = {"loc": f"outside {side} left"}
+        legend = _in_columns(figure, entries, title, figure.bbox.width - 2 * pixels, place)
+        height = legend.get_window_extent().height / figure.dpi
+        figure.set_figheight(figure.get_figheight() + height)
+        return
+    _legend_below(axes[0], entries, title)
+    if figure.get_layout_engine() is None and axes[0].get_subplotspec() is not None:
+        figure.set_layout_engine("tight")
+
+
+def _legend_below(ax: Axes, entries: Mapping[str, Any], title: str) -> None:
+    """Draw the legend below the caller's axes and their title. Layout engines make room for it."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = figure_of(ax)
+    box: Any = ax.get_window_extent()
+    texts: Any = ax.xaxis.get_tightbbox()
+    gap = 0.3 * em()
+    if texts is not None:
+        gap += max(0.0, box.y0 - texts.y0) / figure.dpi
+    below = ax.transAxes + ScaledTranslation(0, -gap, figure.dpi_scale_trans)
+    place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    _in_columns(ax, entries, title, box.width, {**place, "borderaxespad": 0})
+
+
+def _in_columns(
+    owner: Any, entries: Mapping[str, Any], title: str, room: float, place: Mapping[str, Any]
+) -> Any:
+    """Draw a legend in as many columns as fit into so many pixels, its labels wrapped if one does not."""
+    handles, labels = list(entries.values()), list(entries)
+    options = {"title": title or None, "frameon": False, **LEGEND, **place}
+    legend = owner.legend(handles, labels, **options)
+    width = legend.get_window_extent().width
+    if width > room:
+        letters = max(map(len, labels))
+        labels = [wrap(label, max(12, int(letters * room / width) - 3)) for label in labels]
+        options["title"] = wrap(title, max(12, int(letters * room / width))) or None
+    columns = max(1, min(len(labels), int(room / width)))
+    if columns > 1 or width > room:
+        legend.remove()
+        legend = owner.legend(handles, labels, ncols=columns, **options)
+    return legend
 
 
 def add_entry(ax: Axes, label: str, **properties: Any) -> None:
     """Add an entry about the whole plot to the legend."""
     ax.plot([], [], label=label, gid=SHARED, **properties)
-
-
-def write_reason(ax: Axes, sentence: str) -> None:
-    """Write the reason into the middle of axes without data."""
-    ax.text(
-        0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35)
-    )
 
 
 def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
@@ -294,12 +372,12 @@ def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    # The bars of a chart are a container, which has no gid.
-    is_shared = {
-        label: getattr(entry, "get_gid", lambda: None)() == SHARED
-        for label, entry in entries.items()
-    }
-    return dict(sorted(entries.items(), key=lambda entry: is_shared[entry[0]]))
+
+    def is_shared(label: str) -> bool:
+        # The bars of a chart are a container, which has no gid.
+        return bool(getattr(entries[label], "get_gid", lambda: None)() == SHARED)
+
+    return {label: entries[label] for label in sorted(entries, key=is_shared)}
 
 
 def curves_in(ax: Axes) -> int:
@@ -307,15 +385,24 @@ def curves_in(ax: Axes) -> int:
     return len({line.get_label() for line in ax.get_lines() if line.get_gid() == CURVE})
 
 
-def palette(ax: Axes) -> Sequence[Any]:
-    """Return the colours of the style sheet if it has its own, or those for the background of the axes."""
-    import matplotlib
+def write_reason(ax: Axes, sentence: str) -> None:
+    """Write the reason into the middle of axes without data."""
+    place: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+    ax.text(0.5, 0.5, sentence, color=grey(ax, 0.35), **place)
 
-    cycle = matplotlib.rcParams["axes.prop_cycle"]
-    if cycle != matplotlib.rcParamsDefault["axes.prop_cycle"] and "color" in cycle.keys:
+
+# Colours
+
+
+def palette() -> Sequence[Any]:
+    """Return the colours of the style sheet if it has its own, else ours and that of text."""
+    from matplotlib import rcParams, rcParamsDefault
+
+    cycle = rcParams["axes.prop_cycle"]
+    if cycle != rcParamsDefault["axes.prop_cycle"] and "color" in cycle.keys:
         colours: Sequence[Any] = cycle.by_key()["color"]
         return colours
-    return DARK if is_dark(ax) else LIGHT
+    return *COLOURS, rcParams["text.color"]
 
 
 def is_dark(ax: Axes) -> bool:
@@ -346,6 +433,18 @@ def grey(ax: Axes, level: float) -> str:
     return str(round(1 - level, 3) if is_dark(ax) else level)
 
 
+# Texts
+
+
+def as_drawn(text: str) -> str:
+    """Return a text that matplotlib draws as it is.
+
+    Dollars would start mathematics, and matplotlib leaves labels with an underscore out of legends.
+    """
+    text = text.replace("$", r"\$")
+    return f"\u200b{text}" if text.startswith("_") else text
+
+
 def shorten(name: str, length: int = LETTERS) -> str:
     """Replace the middle of a long name by an ellipsis."""
     tail = (length - 1) // 2
@@ -355,18 +454,50 @@ def shorten(name: str, length: int = LETTERS) -> str:
 def wrap(text: str, width: int = LETTERS) -> str:
     """Break a long text into lines, but not around an equals sign or before a percent sign."""
     whole = text.replace(" = ", "\0").replace(" %", "\1")
-    return (
-        textwrap.fill(whole, width, break_on_hyphens=False).replace("\0", " = ").replace("\1", " %")
-    )
+    lines = textwrap.fill(whole, width, break_on_hyphens=False)
+    return lines.replace("\0", " = ").replace("\1", " %")
 
 
-def letters_along(ax: Axes, *, vertical: bool = False) -> int:
-    """Return how many letters, or lines of text, fit along the axes at their present size."""
-    from matplotlib.font_manager import FontProperties
+def text_width(ax: Axes, text: str, size: Any = "medium") -> float:
+    """Return how many pixels wide a text is."""
+    from matplotlib.text import Text
 
-    box = ax.get_window_extent()
-    letter = FontProperties(size="medium").get_size_in_points() * ax.figure.dpi / 72
-    return int(box.height / (1.4 * letter) if vertical else box.width / (0.6 * letter))
+    probe = Text(0, 0, text, fontsize=size)
+    probe.set_figure(figure_of(ax))
+    return float(probe.get_window_extent().width)
+
+
+def fit(ax: Axes, text: str, room: float, size: Any = "medium") -> str:
+    """Break each line of a text that is wider than so many pixels."""
+    lines = []
+    for line in text.split("\n"):
+        width = text_width(ax, line, size) if line else 0.0
+        letters = len(line) if width <= room else max(6, int(len(line) * room / width))
+        lines.append(wrap(line, letters) if width > room else line)
+    return "\n".join(lines)
+
+
+def panel_width(ax: Axes, style: Style) -> float:
+    """Return how many pixels wide a panel is."""
+    place: Any = ax.get_subplotspec()
+    if style.axes or place is None:
+        return float(ax.get_window_extent().width)
+    # Besides the panels there are the titles and numbers of the y axis.
+    pixels = em() * ax.figure.dpi
+    return (float(ax.figure.bbox.width) - 5 * pixels) / int(place.get_gridspec().ncols) - pixels / 2
+
+
+def title_panel(ax: Axes, style: Style, *lines: str) -> None:
+    """Write the title of a panel, each line broken where the panel ends."""
+    title = "\n".join(filter(None, lines))
+    ax.set_title(fit(ax, title, panel_width(ax, style), "small"), fontsize="small")
+
+
+def laid_out(ax: Axes, style: Style) -> Any:
+    """Return the box of the caller's axes in pixels after their layout."""
+    if style.axes:
+        figure_of(ax).draw_without_rendering()
+    return ax.get_window_extent()
 
 
 def metric_title(name: str) -> str:
@@ -374,72 +505,74 @@ def metric_title(name: str) -> str:
     if not is_rate(name) and not is_metric(name.removeprefix("mean_")):
         return name
     head, at, cutoff = name.partition("@")
-    if is_rate(head):
-        title = rate_of(head).title
-    else:
-        words = [
-            w.upper() if re.fullmatch(r"f[0-9.]+", w) else _ACRONYMS.get(w, w)
-            for w in head.split("_")
-        ]
-        title = " ".join(words)
-        title = title if words[0] in _ACRONYMS.values() else title[:1].upper() + title[1:]
-    if at and cutoff[:1].isdigit():
+    title = rate_of(head).title if is_rate(head) else _title_of_words(head)
+    if not at:
+        return title
+    if cutoff[:1].isdigit():
         return f"{title}@{cutoff}"
-    return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}" if at else title
+    return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}"
+
+
+def _title_of_words(head: str) -> str:
+    """Return the title of a metric that is no rate, such as `max F1`."""
+    words = [_ACRONYMS.get(word, word) for word in head.split("_")]
+    words = [word.upper() if re.fullmatch(r"f[0-9.]+", word) else word for word in words]
+    title = " ".join(words)
+    if words[0] in _ACRONYMS.values():
+        return title
+    return title[:1].upper() + title[1:]
 
 
 def value_text(value: Any) -> str:
-    """Format the value of a key: midnight as its date, and floats with at most ten digits."""
+    """Format the value of a key: midnight as its date, floats with at most ten digits, and blanks so that one sees them."""
     if value is None:
         return "(null)"
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return str(value.date())
-    return str(value)
+    text = str(value)
+    if not text:
+        return "(empty)"
+    return text if text.strip() else repr(text)
 
 
 def number_text(value: float, digits: int = 2) -> str:
     """Format a metric with so many decimals, or with as many significant digits if it is small or close to 1."""
-    if value == 0 or abs(value) >= 1:
-        return f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
+    size = abs(value)
+    if size >= 1e6:
+        return f"{value:.3g}"
+    if size >= 1 or value == 0:
+        return f"{value:.{digits}f}"
     least = 10.0**-digits
-    if abs(value) < 10 * least:
-        return (
-            f"{value:.{digits}g}"
-            if abs(value) < 1e-4
-            else f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
-        )
-    if value > 1 - least / 2:
-        return (
-            f"{value:.{min(12, math.ceil(-math.log10(1 - value)))}f}"
-            if value < 1 - 1e-12
-            else f"{1:.{digits}f}"
-        )
+    if size < 1e-4:
+        return f"{value:.{digits}g}"
+    if size < 10 * least:
+        return f"{value:.{digits - 1 - math.floor(math.log10(size))}f}"
+    if 1 - least / 2 < value < 1 - 1e-12:
+        return f"{value:.{min(12, math.ceil(-math.log10(1 - value)))}f}"
     return f"{value:.{digits}f}"
 
 
 def threshold_text(value: float) -> str:
     """Format a threshold with three significant digits."""
-    return f"{value:,.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.3g}"
+    if abs(value) >= 1000 and float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
 def share_text(share: float | None) -> str:
-    """Format a share in percent. Only the shares 0 and 1 are written as 0% and 100%."""
+    """Format a share in percent. Only the shares 0 and 1 are written as 0 % and 100 %."""
     if share is None:
         return ""
-    text = f"{share:.0%}"
-    if share in (0, 1) or text not in ("0%", "100%"):
+    text = f"{100 * share:.0f} %"
+    if share in (0, 1) or text not in ("0 %", "100 %"):
         return text
-    return "<1%" if share < 0.5 else ">99%"
+    return "<1 %" if share < 0.5 else ">99 %"
 
 
 def count_text(count: float) -> str:
     """Format a count, which may be a sum of weights."""
-    return (
-        f"{count:,.0f}"
-        if float(count).is_integer()
-        else f"{count:,.1f}"
-        if count >= 1
-        else f"{count:.2g}"
-    )
+    if float(count).is_integer():
+        return f"{count:,.0f}"
+    return f"{count:,.1f}" if count >= 1 else f"{count:.2g}"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
+_WIDE = 50
+"""The axis of positive scores is logarithmic if the range is so many times the distance of the median from its end."""
 _OUTLYING, _FAR = 0.005, 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
@@ -60,11 +62,11 @@ def plot_scores(
     positive : optional
         The positive label of `truth`.
     threshold : float, optional
-        Draw a line at this score. The legend, or the title of a panel, then has the share of
-        positives (recall) and of negatives (false positive rate) that are predicted positive.
+        Draw a line at this score. The legend, or the title of a panel, then has precision, recall
+        and false positive rate of the rows that it selects.
     bins : int
         Number of bins of equal width. Default 40. The axis leaves out a few scores far from all
-        others.
+        others. It is logarithmic for positive scores with a heavy tail.
     colors : dict, optional
         Colours of "positives" and "negatives".
     labels : dict, optional
@@ -102,9 +104,9 @@ def plot_scores(
     >>> ax = fp.plot_scores(run, "relevant", "score", threshold=0.75, ax=Figure().subplots())
     >>> for text in ax.get_legend().get_texts():
     ...     print(text.get_text())
-    positives (3, 67% predicted positive)
-    negatives (2, 0% predicted positive)
-    threshold 0.75
+    positives (3)
+    negatives (2)
+    threshold 0.75: precision 100 %, recall 67 %, FPR 0 %
     """
     row_options = cast(LabelOptions, options_in(options))
     style = Style.of(options, panels=by is not None or not isinstance(score, str))
@@ -112,18 +114,15 @@ def plot_scores(
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
     cutoff = None if threshold is None else check_float("threshold", threshold)
     frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **row_options)
-    columns = dict.fromkeys(("threshold", "k", "tp", "recall", "fpr"), "a curve")
+    columns = dict.fromkeys(("threshold", "k", "tp", "precision", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
     _warn_of_threshold(result.table["threshold"], cutoff)
     draw_histograms = partial(_draw_histograms, style=style, n_bins=n_bins, threshold=cutoff)
     draw_histograms = partial(draw_histograms, ascending=bool(row_options.get("ascending")))
-    titles = (
-        style.label(score) if isinstance(score, str) else "Score",
-        "Share of the rows with this label",
-    )
-    return _draw_groups(
-        result, style, titles, draw_histograms, "y" if "system" in result.keys else "xy"
-    )
+    x_title = style.label(score) if isinstance(score, str) else style.label("Score")
+    titles = (x_title, draw.wrap(style.label("Share of the rows with this label"), 20))
+    shared = "y" if "system" in result.keys else "xy"
+    return _draw_groups(result, style, titles, draw_histograms, shared)
 
 
 def _draw_groups(
@@ -138,21 +137,17 @@ def _draw_groups(
 
     groups = result.groups()
     if len(groups) < 2:
-        with draw.axes_of(style, (draw.figure_width(), 4.0)) as ax:
+        with draw.axes_of(style, draw.figure_size()) as ax:
             draw_group(ax, groups[0][1] if groups else result.table, in_panel=False)
-            ax.set(xlabel=titles[0], ylabel=titles[1], ylim=(0, None))
-            draw.draw_legend(ax, style)
+            ax.set(xlabel=titles[0], ylabel=titles[1])
+            draw.draw_legend([ax], style, most_inside=0)
         return ax
-    with draw.panels_of(style, len(groups), (2.4, 2.2), shared=shared) as axes:
+    with draw.panels_of(style, len(groups), 12, 7, ratio=0.7, shared=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=True)
-            ax.set_title(
-                "\n".join(filter(None, [draw.shorten(style.join(key), 24), numbers])),
-                fontsize="small",
-            )
-            ax.set_ylim(bottom=0)
-        draw.title_figure(axes, style, *titles)
-        draw.draw_figure_legend(axes, style)
+            draw.title_panel(ax, style, style.join(key), *numbers.split("\n"))
+        draw.title_panels(axes, style, *titles)
+        draw.draw_legend(axes, style)
     return np.array(axes, dtype=object)
 
 
@@ -185,38 +180,52 @@ def _draw_histograms(
         draw.write_reason(ax, "no rows")
         return ""
     scores = table["threshold"].cast(pl.Float64).to_numpy()
-    tp, k = (table[name].to_numpy() for name in ("tp", "k"))
+    tp = table["tp"].to_numpy()
+    k = table["k"].to_numpy()
     edges, hidden = _edges(scores, np.diff(k, prepend=0), n_bins)
-    shares = ["", ""]
-    if threshold is not None:
-        reached = int((scores <= threshold if ascending else scores >= threshold).sum())
-        shares = [
-            draw.share_text(table[rate][reached - 1] if reached else 0.0)
-            for rate in ("recall", "fpr")
-        ]
-        ax.axvline(
-            threshold,
-            color=draw.grey(ax, 0.3),
-            linewidth=1,
-            label=f"threshold {threshold:g}",
-            gid=draw.SHARED,
-        )
-    for name, total, number, share in (
-        ("positives", tp, 1, shares[0]),
-        ("negatives", k - tp, 0, shares[1]),
-    ):
-        text = draw.count_text(total[-1]) + (f", {share} predicted positive" if share else "")
-        label = style.label(name) + ("" if in_panel else f" ({text})")
-        heights = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0] / (
-            total[-1] or 1
-        )
-        colour, order = style.color_of([name], ax, number), 1 + 0.5 * number
-        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=order)
-        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=order)
+    if _is_wide(scores, k):
+        edges = np.geomspace(scores.min(), scores.max(), n_bins + 1)
+        hidden = 0.0
+        ax.set_xscale("log")
+    for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
+        label = style.label(name)
+        if not in_panel:
+            label = f"{label} ({draw.count_text(total[-1])})"
+        counts = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0]
+        heights = counts / (total[-1] or 1)
+        step: dict[str, Any] = {"color": style.color_of([name], number), "zorder": 1 + 0.5 * number}
+        ax.stairs(heights, edges, linewidth=1.5, label=label, **step)
+        ax.stairs(heights, edges, alpha=0.25, fill=True, linewidth=0, **step)
     if hidden and not in_panel:
-        draw.add_entry(ax, f"rows beyond the axis: {draw.count_text(hidden)}", linestyle="")
-    rates = f"\nrecall {shares[0]}, FPR {shares[1]}" if any(shares) else ""
-    return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}{rates}"
+        text = f"{style.label('rows beyond the axis')}: {draw.count_text(hidden)}"
+        draw.add_entry(ax, text, linestyle="")
+    numbers = ""
+    if threshold is not None:
+        reached = scores <= threshold if ascending else scores >= threshold
+        numbers = _at_threshold(table, int(reached.sum()))
+        label = f"{style.label('threshold')} {threshold:g}"
+        label = label if in_panel else f"{label}: {numbers}"
+        ax.axvline(threshold, color=draw.grey(ax, 0.3), linewidth=1, label=label, gid=draw.SHARED)
+    return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
+
+
+def _at_threshold(table: pl.DataFrame, reached: int) -> str:
+    """Return precision, recall and false positive rate of the rows that a threshold selects."""
+    if not reached:
+        return "selects no row"
+    row = table.row(reached - 1, named=True)
+    titles = {"precision": "precision", "recall": "recall", "fpr": "FPR"}
+    return ", ".join(f"{title} {draw.share_text(row[name])}" for name, title in titles.items())
+
+
+def _is_wide(scores: Any, k: Any) -> bool:
+    """Return whether positive scores have such a tail that most would lie in the first bins of equal width."""
+    import numpy as np
+
+    order = np.argsort(scores)
+    below = np.cumsum(np.diff(k, prepend=0)[order]) / k[-1]
+    low, middle, high = scores[order][np.searchsorted(below, [0, 0.5, 1 - _OUTLYING])]
+    return bool(low > 0 and high / low > _WIDE and high - low > _WIDE * (middle - low))
 
 
 def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
@@ -322,9 +331,9 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
     labels = {"bin": f"in this {word}", "cumulative": f"up to this {word} (cumulative)"}
     labels = {part: style.label(part, label) for part, label in labels.items()}
     left: Sequence[float] = [end - 1 / bins for end in share]
-    bar: dict[str, Any] = {"align": "edge", "color": style.color_of(["bin"], ax, 0), "alpha": 0.35}
+    bar: dict[str, Any] = {"align": "edge", "color": style.color_of(["bin"], 0), "alpha": 0.35}
     ax.bar(left, of_bin, 0.92 / bins, label=labels["bin"], **bar)
-    line: dict[str, Any] = {"color": style.color_of(["cumulative"], ax, 3)}
+    line: dict[str, Any] = {"color": style.color_of(["cumulative"], 3)}
     start = [0.0] if name == "recall" else []
     ax.plot(
         [*start, *share],
@@ -344,7 +353,7 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
             label="prevalence" if name == "precision" else "random ranking",
             **reference,
         )
-    ax.set_xlim(-0.01, 1.01)
+    ax.margins(x=0.01)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     if name != "lift":
         ax.yaxis.set_major_formatter(PercentFormatter(1))

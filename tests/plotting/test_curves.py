@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from drawn import TEXTBOOK, curves, legend, line, points, rows
+from drawn import TEXTBOOK, curves, legend, legend_of, line, points, rows
 from matplotlib.figure import Figure
 
 import frame_pr as fp
@@ -46,19 +46,19 @@ def test_systems_share_the_number_of_positives() -> None:
     assert legend(ax)[:2] == [
         f"{name} (AP = {value:.2f})" for name, value in zip(SYSTEMS, values, strict=True)
     ]
-    assert ax.get_legend().get_title().get_text() == f"{RUN['truth'].sum()} positives"
+    assert legend_of(ax).get_title().get_text() == f"{RUN['truth'].sum()} positives"
 
 
 def test_groups_have_their_number_of_positives() -> None:
     ax = RUN.pr.plot("truth", "good", by="country")
     table = RUN.pr.evaluate(["average_precision", "positives"], "truth", "good", by="country")
     assert legend(ax)[:3] == [f"{name} (AP = {ap:.2f}, P = {n})" for name, ap, n in table.rows()]
-    assert ax.get_legend().get_title().get_text() == "country (P: positives)"
+    assert legend_of(ax).get_title().get_text() == "country (P: positives)"
 
 
 def test_colours_show_systems_and_line_styles_groups() -> None:
     drawn = curves(RUN.pr.plot("truth", SYSTEMS, by="country"))
-    labels = [line.get_label().partition(" (")[0] for line in drawn]
+    labels = [line.get_label().rpartition(", ")[0].rpartition(", ")[0] for line in drawn]
     assert labels == [
         f"{country}, {system}" for country in ("at", "be", "cz") for system in SYSTEMS
     ]
@@ -101,9 +101,9 @@ def test_labels_replace_names() -> None:
         by="country",
         labels={"good": "Gut", "recall": "Trefferquote", "country": "Land"},
     )
-    assert legend(ax)[0].startswith("at, Gut (AP = ")
+    assert legend(ax)[0].startswith("at, Gut, 0.")
     assert ax.get_xlabel() == "Trefferquote"
-    assert ax.get_legend().get_title().get_text() == "Land (P: positives)"
+    assert legend_of(ax).get_title().get_text() == "Land (AP, P)"
 
 
 def test_names_that_matplotlib_would_read() -> None:
@@ -182,8 +182,8 @@ def test_cost_and_its_references() -> None:
 def test_net_benefit_is_that_of_evaluate() -> None:
     ax = RUN.pr.plot("truth", "good", x="threshold", y="net_benefit")
     drawn = dict(points(curves(ax)[0]))
-    for threshold in list(drawn)[:: len(drawn) // 5]:
-        value = RUN.pr.evaluate(f"net_benefit@threshold={threshold:g}", "truth", "good").item()
+    for threshold in list(drawn)[:: len(drawn) // 20]:
+        value = RUN.pr.evaluate(f"net_benefit@threshold={threshold!r}", "truth", "good").item()
         assert drawn[threshold] == pytest.approx(value)
     bottom, top = ax.get_ylim()
     assert -0.2 * top < bottom < 0  # alerts on all rows fall far below
@@ -229,9 +229,11 @@ def test_each_mark_has_its_shape() -> None:
     ]
 
 
-def test_marks_of_several_curves_have_their_names() -> None:
+def test_marks_of_several_curves_have_their_thresholds_next_to_them() -> None:
     ax = RUN.pr.plot("truth", SYSTEMS, mark="max_f1")
-    assert [text.partition(":")[0] for text in legend(ax)[-2:]] == SYSTEMS
+    assert legend(ax)[-1] == "max F1"
+    thresholds = RUN.pr.evaluate("threshold@max_f1", "truth", SYSTEMS)["threshold@max_f1"]
+    assert [text.get_text() for text in ax.texts] == [f"{value:.3g}" for value in thresholds]
 
 
 def test_a_threshold_beyond_all_scores_has_no_mark() -> None:
@@ -251,7 +253,7 @@ def test_rectangles_fill_the_average_precision() -> None:
     (path,) = area.get_paths()
     x, y = path.vertices.T
     assert abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2 == pytest.approx(47 / 60)
-    assert len(edges.get_segments()) == 5
+    assert len(edges.get_segments()) == 6
 
 
 def test_the_envelope_is_the_interpolated_precision() -> None:
@@ -264,7 +266,9 @@ def test_the_envelope_is_the_interpolated_precision() -> None:
     )
     names = ["average_precision", "interpolated_average_precision"]
     values = run.pr.evaluate(names, "truth", "good").row(0)
-    assert legend(ax)[0].startswith(f"good (AP = {values[0]:.2f}, interpolated {values[1]:.2f}")
+    assert legend(ax)[0].startswith(
+        f"good (AP = {values[0]:.2f}, interpolated AP = {values[1]:.2f}"
+    )
 
 
 def test_the_baseline_is_the_prevalence_of_each_group() -> None:
@@ -320,7 +324,7 @@ def test_highlight() -> None:
 
 
 def test_a_mean_curve_is_that_of_average_curve() -> None:
-    ax = RUN.pr.plot("truth", SYSTEMS, by="query", average=True)
+    ax = RUN.pr.plot("truth", SYSTEMS, mean_over="query")
     table = RUN.pr.average_curve("truth", SYSTEMS, mean_over="query")
     means = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query", mean_over="query")
     for drawn, system, mean in zip(
@@ -329,18 +333,19 @@ def test_a_mean_curve_is_that_of_average_curve() -> None:
         expected = table.filter(system=system).select("recall", "precision").rows()
         assert points(drawn)[1:] == expected
         assert drawn.get_label() == f"{system} (mean AP = {mean:.2f})"
-    assert legend(ax)[-1] == "95 % confidence interval"
-    assert ax.get_legend().get_title().get_text() == f"{table['groups'][0]} groups"
+    assert legend(ax)[-1].replace("\n", " ") == "95 % interval at each recall (of the mean)"
+    title = legend_of(ax).get_title().get_text()
+    assert title == f"mean over query (n = {table['groups'][0]})"
     assert len(ax.collections) == 2
 
 
 def test_means_over_one_key_in_panels_of_another() -> None:
-    axes = RUN.pr.plot("truth", "good", by=["country", "query"], average="query", facet="country")
+    axes = RUN.pr.plot("truth", "good", by="country", mean_over="query", facet="country")
     assert [ax.get_title().partition("\n")[0] for ax in axes] == ["at", "be", "cz"]
 
 
 def test_means_at_ranks_are_those_of_evaluate() -> None:
-    ax = RUN.pr.plot("truth", "good", by="query", average=True, x="k", y="recall")
+    ax = RUN.pr.plot("truth", "good", mean_over="query", x="k", y="recall")
     drawn = dict(points(curves(ax)[0]))
     for k in (1, 5, 10):
         mean = RUN.pr.evaluate(f"recall@{k}", "truth", "good", by="query", mean_over="query")[
@@ -355,8 +360,10 @@ def test_facets() -> None:
     values = RUN.pr.evaluate(["average_precision", "positives"], "truth", SYSTEMS, by="country")
     for ax, country in zip(axes, ("at", "be", "cz"), strict=True):
         of_country = values.filter(country=country)
-        assert ax.get_title() == f"{country} (P = {of_country['positives'][0]})"
-        assert legend(ax) == [f"{value:.2f}" for value in of_country["average_precision"]]
+        name, areas, size = ax.get_title().split("\n")
+        assert (name, size) == (country, f"P = {of_country['positives'][0]}")
+        values_of_systems = of_country["average_precision"]
+        assert areas == f"AP {', '.join(f'{value:.2f}' for value in values_of_systems)}"
         assert [line.get_label() for line in curves(ax)] == SYSTEMS
     (shared,) = axes[0].figure.legends
     assert [text.get_text() for text in shared.get_texts()] == [*SYSTEMS, "prevalence"]
@@ -403,18 +410,17 @@ def test_kinds_of_frames(frame: object) -> None:
 def test_a_frame_that_curve_gave(shape: dict[str, str]) -> None:
     table = RUN.pr.curve("truth", SYSTEMS, by="country", rates=["fn", "tn", "fpr"])
     shuffled = table.sample(fraction=1, shuffle=True, seed=1).sort("country", "system")
-    ax, same = (
-        fp.plot(shuffled, mark="max_f1", **shape),
-        RUN.pr.plot("truth", SYSTEMS, by="country", mark="max_f1", **shape),
-    )
-    assert legend(ax) == legend(same)
+    ax = fp.plot(shuffled, **shape)
+    same = RUN.pr.plot("truth", SYSTEMS, by="country", **shape)
+    # Without its area: the frame may lack thresholds.
+    names = [text.rpartition(", ")[0].rpartition(", ")[0] for text in legend(same)[:6]]
+    assert [text.rpartition(", ")[0] for text in legend(ax)[:6]] == names
     assert [points(line) for line in curves(ax)] == [points(line) for line in curves(same)]
 
 
 def test_a_frame_of_the_default_columns_has_no_baseline() -> None:
     table = RUN.pr.curve("truth", "good").select("threshold", "k", "tp", "precision", "recall")
-    entry = legend(RUN.pr.plot("truth", "good"))[0]
-    assert legend(fp.plot(table)) == [entry.removeprefix("good (").removesuffix(")")]
+    assert legend(fp.plot(table)) == [f"{RUN['truth'].sum()} positives"]
 
 
 def test_periods_and_intervals_of_pandas() -> None:
@@ -453,3 +459,176 @@ def test_a_figure_is_closed_after_an_error() -> None:
     with pytest.raises(ValueError, match="rows"):
         RUN.pr.plot("truth", SYSTEMS, x="threshold", y="rows")
     assert plt.get_fignums() == []
+
+
+# Scores .8 and .6 of positives, .6 and .2 of negatives. From threshold .6 on down, tp = 2 and
+# fp = 1, so the net benefit at t is (2 - t / (1 - t)) / 4; above .6 it is 1/4, tp = 1 and fp = 0.
+FOUR = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.8, 0.6, 0.6, 0.2]})
+
+
+@pytest.mark.parametrize(
+    ("threshold", "value"),
+    [(0.7, 1 / 4), (0.5, 1 / 4), (0.3, 11 / 28), (0.05, 0.25 * (2 - 2 / 19))],
+)
+def test_net_benefit_between_two_scores_is_that_at_the_threshold(
+    threshold: float, value: float
+) -> None:
+    ax = FOUR.pr.plot("y", "s", x="threshold", y="net_benefit", mark=threshold)
+    x, y = np.array(points(curves(ax)[0])).T
+    assert np.interp(threshold, x, y) == pytest.approx(value)
+    assert points(line(ax, "_mark")) == [(threshold, pytest.approx(value))]
+
+
+def test_a_decision_curve_drops_right_above_a_score() -> None:
+    x, y = np.array(points(curves(FOUR.pr.plot("y", "s", x="threshold", y="net_benefit"))[0])).T
+    assert y[np.searchsorted(x, 0.8)] == 1 / 4  # at .8, the row is selected
+    assert y[np.searchsorted(x, 0.8) + 1] == 0  # above it, none is
+    assert x[np.searchsorted(x, 0.8) + 1] == np.nextafter(0.8, 1)
+
+
+def test_a_mark_stands_at_the_threshold_of_the_caller() -> None:
+    # At .7, only the row of .8 is selected; the next score below is .6.
+    ax = FOUR.pr.plot("y", "s", x="threshold", y="recall", mark=0.7)
+    assert points(line(ax, "_mark")) == [(0.7, 1 / 2)]
+    assert legend(ax)[-1] == "threshold 0.7"
+
+
+@pytest.mark.parametrize(
+    ("scores", "mark"),
+    [
+        ([0.9, 0.8, 0.12345678, 0.1, 0.05], 0.12345678),
+        ([1_700_000_005, 1_700_000_004, 1_700_000_003, 1_700_000_002, 1], 1_700_000_003),
+        ([2**60 + 5, 2**60 + 4, 2**60 + 3, 2**60 + 2, 1], 2**60 + 3),
+        (pl.Series([0.9, 0.8, 0.7, 0.3, 0.1], dtype=pl.Float32), 0.7),
+        ([0.9, 0.8, 0.7, 0.3, 0.1], "threshold=0.7"),
+    ],
+)
+def test_a_mark_has_all_digits_of_its_threshold(scores: list[float], mark: float) -> None:
+    run = pl.DataFrame({"y": [1, 0, 1, 0, 1], "s": scores})
+    ax = run.pr.plot("y", "s", mark=mark)
+    assert points(line(ax, "_mark")) == [pytest.approx((2 / 3, 2 / 3))]
+
+
+def test_a_mark_beyond_all_floats_is_above_all_scores() -> None:
+    assert len(legend(TEXTBOOK.pr.plot("relevant", "score", mark=10**400))) == 2
+
+
+def test_a_thinned_curve_has_no_area() -> None:
+    ax = RUN.pr.curve("truth", "good", points=20).pr.plot()
+    assert legend(ax) == [f"{RUN['truth'].sum()} positives"]
+    with pytest.raises(ValueError, match="mark= needs all scores, and a frame of curve may lack"):
+        RUN.pr.curve("truth", "good", points=20).pr.plot(mark=0.5)
+
+
+BLANK = pl.DataFrame({"shop": ["", "", "no", "no"], "y": [1, 0, 0, 1], "s": [0.9, 0.1, 0.7, 0.2]})
+
+
+@pytest.mark.parametrize(
+    "frame", [BLANK, BLANK.lazy(), BLANK.to_pandas()], ids=["polars", "lazy", "pandas"]
+)
+def test_groups_without_a_name(frame: object) -> None:
+    ax = fp.plot(frame, "y", "s", by="shop")  # type: ignore[misc]
+    assert legend(ax)[:2] == ["(empty) (AP = 1.00)", "no (AP = 0.50)"]
+    one = fp.plot(frame, "y", "s", by="shop", highlight=[""])  # type: ignore[misc]
+    assert legend(one)[0] == "(empty) (AP = 1.00, 1 positive)"
+    panels = fp.plot(frame, "y", "s", by="shop", facet=True)  # type: ignore[misc]
+    assert panels[0].get_title().startswith("(empty)\n")
+
+
+def test_blank_and_renamed_groups() -> None:
+    run = BLANK.with_columns(pl.col("shop").replace({"": "  ", "no": ""}))
+    assert [text.partition(" (AP")[0] for text in legend(run.pr.plot("y", "s", by="shop"))[:2]] == [
+        "(empty)",
+        "'  '",
+    ]
+    ax = run.pr.plot("y", "s", by="shop", labels={"": "no shop"})
+    assert legend(ax)[0].startswith("no shop (AP")
+
+
+def test_no_group_has_positives() -> None:
+    run = pl.DataFrame({"q": [1, 1], "y": [0, 0], "s": [0.9, 0.8]})
+    for frame in (run, run.clear()):
+        ax = frame.pr.plot("y", "s", mean_over="q")
+        assert [text.get_text() for text in ax.texts] == ["no positives"]
+
+
+@pytest.mark.parametrize(
+    ("properties", "sentence"),
+    [
+        ({"label": "mine"}, "no argument 'label'; labels={'s1': 'My model'} names curves"),
+        ({"label": 3}, "no argument 'label'"),
+        ({"figure": 3}, "no argument 'figure'"),
+        ({"gid": "x"}, "no argument 'gid'"),
+        ({"zorder": "a"}, "zorder: 'a' is no zorder of a line"),
+        ({"color": ["red", "blue"]}, "colors={'s1': 'red', 's2': 'blue'} sets a colour for each"),
+        ({"ci": True}, "no argument 'ci'; interval=True draws"),
+        ({"average": True}, "no argument 'average'; mean_over= names the columns"),
+    ],
+)
+def test_properties_that_are_none_of_the_lines(
+    properties: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        RUN.pr.plot("truth", "good", **properties)  # type: ignore[arg-type]
+    assert sentence in str(raised.value)
+
+
+def test_the_sum_that_is_the_average_precision() -> None:
+    ax = TEXTBOOK.pr.plot("relevant", "score", rectangles=True)
+    assert [text.get_text() for text in ax.texts] == ["1/1", "2/2", "3/4", "4/6", "5/10"]
+    assert ax.get_title() == "(1/1 + 2/2 + 3/4 + 4/6 + 5/10) / 5 = 0.783"
+    # Two positives of one score are one rectangle, twice as wide: (1 + 2 * 3/4) / 3.
+    tied = pl.DataFrame({"y": [1, 1, 1, 0], "s": [0.9, 0.5, 0.5, 0.5]})
+    assert tied.pr.plot("y", "s", rectangles=True).get_title() == "(1/1 + 2·3/4) / 3 = 0.833"
+    weighted = TEXTBOOK.with_columns(w=0.5).pr.plot(
+        "relevant", "score", rectangles=True, weight="w"
+    )
+    assert weighted.get_title() == ""
+
+
+def test_the_size_of_weighted_and_reweighted_groups() -> None:
+    run = TEXTBOOK.with_columns(w=0.5)
+    assert legend(run.pr.plot("relevant", "score", weight="w"))[0].endswith("2.5 positive weight)")
+    assert legend(run.pr.plot("relevant", "score", prevalence=0.1))[0].count(",") == 0
+
+
+def test_three_curves_have_line_styles_as_well_as_colours() -> None:
+    run = RUN.with_columns(third=pl.col("poor") * 0.5)
+    two = curves(run.pr.plot("truth", SYSTEMS))
+    assert [line.is_dashed() for line in two] == [False, False]
+    three = curves(run.pr.plot("truth", [*SYSTEMS, "third"]))
+    assert [line.is_dashed() for line in three] == [False, True, True]
+
+
+@pytest.mark.parametrize("scales", [{"xscale": "log"}, {"yscale": "log"}])
+@pytest.mark.parametrize("shape", [{}, {"x": "fpr", "y": "fnr"}, {"x": "share", "y": "lift"}])
+def test_axes_may_become_logarithmic(scales: dict[str, str], shape: dict[str, str]) -> None:
+    ax = RUN.pr.plot("truth", "good", **shape)
+    ax.set(**scales)
+    low, high = ax.get_xlim() if "xscale" in scales else ax.get_ylim()
+    assert 0 < low < high
+
+
+def test_det_curves_are_on_normal_deviates() -> None:
+    ax = RUN.pr.plot("truth", "good", x="fpr", y="fnr")
+    half, low, high = ax.transData.transform([(0.5, 0.5), (0.2, 0.5), (0.8, 0.5)])[:, 0]
+    assert half - low == pytest.approx(high - half)
+    # The deviates of .2 and .05 are -.8416 and -1.6449.
+    lower = ax.transData.transform((0.05, 0.5))[0]
+    assert (half - lower) / (half - low) == pytest.approx(1.6449 / 0.8416, abs=1e-3)
+
+
+def test_the_true_positive_rate() -> None:
+    ax = RUN.pr.plot("truth", "good", x="fpr", y="tpr")
+    assert ax.get_ylabel() == "True positive rate"
+    assert RUN.pr.plot("truth", "good", x="share", y="recall").get_ylabel() == "Recall"
+
+
+def test_few_folds_have_their_own_curves() -> None:
+    run = RUN.with_columns(fold=pl.col("query") % 3)
+    ax = run.pr.plot("truth", "good", mean_over="fold")
+    members = [line for line in ax.get_lines() if line.get_label() == "_member"]
+    assert len(members) == 3
+    areas = run.pr.average_precision("truth", "good", by="fold")["average_precision"]
+    assert legend(ax) == [f"good (mean AP = {areas.mean():.2f} ± {areas.std():.3f})"]
+    assert len(ax.collections) == 0

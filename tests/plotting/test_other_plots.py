@@ -26,25 +26,26 @@ def test_histograms_sum_to_1() -> None:
     ax = RUN.pr.plot_scores("truth", "good", threshold=0.7, bins=10)
     for patch in ax.patches:
         assert patch.get_data().values.sum() == pytest.approx(1)
-    recall, fpr = RUN.pr.evaluate(
-        ["recall@threshold=0.7", "fpr@threshold=0.7"], "truth", "good"
-    ).row(0)
+    names = ["precision@threshold=0.7", "recall@threshold=0.7", "fpr@threshold=0.7"]
+    precision, recall, fpr = RUN.pr.evaluate(names, "truth", "good").row(0)
     positives = int(RUN["truth"].sum())
     assert legend(ax) == [
-        f"positives ({positives}, {recall:.0%} predicted positive)",
-        f"negatives ({RUN.height - positives}, {fpr:.0%} predicted positive)",
-        "threshold 0.7",
+        f"positives ({positives})",
+        f"negatives ({RUN.height - positives})",
+        f"threshold 0.7: precision {100 * precision:.0f} %, recall {100 * recall:.0f} %, FPR {100 * fpr:.0f} %",
     ]
     assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("good", 0)
 
 
 def test_histograms_of_groups_share_their_axis_and_name_positives_and_rows() -> None:
     axes = RUN.pr.plot_scores("truth", "good", by="country", threshold=0.7)
-    names = ["positives", "rows", "recall@threshold=0.7", "fpr@threshold=0.7"]
-    for ax, (country, p, n, recall, fpr) in zip(
-        axes, RUN.pr.evaluate(names, "truth", "good", by="country").rows(), strict=True
-    ):
-        assert ax.get_title() == f"{country}\nP = {p}, N = {n}\nrecall {recall:.0%}, FPR {fpr:.0%}"
+    rates = ["precision@threshold=0.7", "recall@threshold=0.7", "fpr@threshold=0.7"]
+    table = RUN.pr.evaluate(["positives", "rows", *rates], "truth", "good", by="country")
+    for ax, (country, p, n, *values) in zip(axes, table.rows(), strict=True):
+        precision, recall, fpr = (f"{100 * value:.0f} %" for value in values)
+        name, sizes, *numbers = ax.get_title().split("\n")
+        assert (name, sizes) == (country, f"P = {p}, N = {n}")
+        assert " ".join(numbers) == f"precision {precision}, recall {recall}, FPR {fpr}"
     assert len({ax.get_ylim() for ax in axes}) == 1
 
 
@@ -82,7 +83,7 @@ def test_a_confusion_matrix() -> None:
         {"shown": ["cat", "dog", "dog", "emu"], "guess": ["cat", "cat", "dog", "cat"]}
     )
     ax = images.pr.confusion_matrix("shown", "guess").pr.plot_confusion()
-    cells = ["1\n100%", "0", "0", "1\n50%", "1\n50%", "0", "1\n100%", "0", "0"]
+    cells = ["1\n100 %", "0", "0", "1\n50 %", "1\n50 %", "0", "1\n100 %", "0", "0"]
     assert [text.get_text() for text in ax.texts] == cells
     assert texts(ax.get_xticklabels()) == ["cat", "dog", "emu"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Prediction", "Label")
@@ -163,12 +164,12 @@ def test_ordered_keys_keep_their_order() -> None:
     months = RUN.to_pandas()
     months["month"] = pd.PeriodIndex.from_ordinals(months["query"] % 3 + 600, freq="M")
     table = months.pr.evaluate("roc_auc", "truth", "good", by="month")
+    (line,) = table.pr.plot_intervals().get_lines()
+    firsts = np.array(["2020-01-01", "2020-02-01", "2020-03-01"], "datetime64[ns]")
+    assert (line.get_xdata(orig=True) == firsts).all()
+    text = RUN.with_columns(month=pl.format("2020-0{}", pl.col("query") % 3 + 1))
+    table = text.pr.evaluate("roc_auc", "truth", "good", by="month")
     assert texts(table.pr.plot_intervals().get_yticklabels()) == ["2020-01", "2020-02", "2020-03"]
-    assert texts(table.pr.plot_intervals(x="month").get_xticklabels()) == [
-        "2020-01",
-        "2020-02",
-        "2020-03",
-    ]
     # matplotlib has no axis of times of day or of durations.
     hours = RUN.with_columns(hour=pl.time(pl.col("query") % 3)).pr.evaluate(
         "roc_auc", "truth", "good", by="hour"
@@ -379,9 +380,9 @@ REFUSED = {
         "plot has no argument 'y_true'; did you mean truth=?",
     ),
     "unknown rate": (
-        lambda: RUN.pr.plot("truth", "good", x="tpr"),
+        lambda: RUN.pr.plot("truth", "good", x="ppv"),
         ValueError,
-        "x: no rate is named 'tpr'",
+        "x: no rate is named 'ppv'",
     ),
     "unknown mark": (
         lambda: RUN.pr.plot("truth", "good", mark="best"),
@@ -414,9 +415,9 @@ REFUSED = {
         "and this one has no column 'mcc'; curve(..., rates=['mcc']) adds it",
     ),
     "means with marks": (
-        lambda: RUN.pr.plot("truth", "good", by="query", average=True, mark=0.5),
+        lambda: RUN.pr.plot("truth", "good", mean_over="query", mark=0.5),
         ValueError,
-        "average= draws a mean of curves, which has no thresholds",
+        "mean_over= draws a mean of curves, which has no thresholds",
     ),
     "areas of other axes": (
         lambda: RUN.pr.plot("truth", "good", x="fpr", rectangles=True),
@@ -437,3 +438,95 @@ def test_refusals(name: str) -> None:
 def test_without_a_legend() -> None:
     ax = RUN.pr.plot("truth", "good", legend=False, ax=Figure().subplots())
     assert ax.get_legend() is None
+
+
+def test_a_matrix_without_rows() -> None:
+    empty = pl.DataFrame({"a": ["x"], "b": ["x"]}).clear().pr.confusion_matrix("a", "b")
+    with pytest.raises(ValueError, match=r"plot_confusion draws .*, and this one has no rows"):
+        empty.pr.plot_confusion()
+
+
+@pytest.mark.parametrize("options", [{"legend": False}, {"colors": {"positive": "red"}}])
+def test_options_that_would_change_nothing(options: Any) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion(**options)
+
+
+def test_the_cutoff_of_a_confusion_matrix() -> None:
+    ax = RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion()
+    assert ax.get_xlabel() == "Prediction\n(threshold 0.7)"
+
+
+# With adjusted p-values .04 and .2, only the first difference is significant, although neither
+# interval contains 0.
+COMPARED = pl.DataFrame(
+    {
+        "metric": "roc_auc",
+        "baseline": "a",
+        "system": ["b", "c"],
+        "difference": [0.3, 0.2],
+        "low": [0.1, 0.01],
+        "high": [0.5, 0.4],
+        "p_adjusted": [0.04, 0.2],
+    }
+)
+
+
+def test_dots_are_filled_by_adjusted_p_values() -> None:
+    ax = COMPARED.pr.plot_comparison()
+    dots = ax.get_lines()[1:]
+    assert [dot.get_markerfacecolor() == dot.get_color() for dot in dots] == [True, False]
+    assert legend(ax) == ["adjusted p < 0.05", "adjusted p ≥ 0.05"]
+    bare = COMPARED.drop("p_adjusted").pr.plot_comparison()
+    assert legend(bare) == ["interval without 0"]
+
+
+def test_missing_times_are_gaps() -> None:
+    months = [pl.date(2025, month, 1) for month in (1, 2, 3, 4, 5, 6, 7, 11, 12)]
+    table = pl.select(month=pl.concat_list(months)).explode("month")
+    table = table.with_columns(roc_auc=pl.int_range(pl.len()) / 10)
+    (line,) = table.pr.plot_intervals().get_lines()
+    assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [7]
+    assert len(line.get_ydata()) == 10
+
+
+def test_facets_of_intervals() -> None:
+    run = DATED.with_columns(month=pl.col("day").dt.truncate("1mo"))
+    table = run.pr.intervals("roc_auc", "truth", SYSTEMS, by=["country", "month"])
+    axes = table.pr.plot_intervals(facet="country")
+    assert [ax.get_title() for ax in axes] == ["at", "be", "cz"]
+    assert [line.get_label() for line in axes[0].get_lines()] == SYSTEMS
+    run = RUN.with_columns(pl.col("query") % 3)
+    forest = run.pr.intervals("roc_auc", "truth", "good", by=["country", "query"])
+    panels = forest.pr.plot_intervals(facet="country")
+    of_cz = forest.filter(country="cz").drop_nulls("value")
+    assert sorted(x for x, _ in points(line(panels[2], "_value")) if x == x) == sorted(
+        of_cz["value"]
+    )
+
+
+def test_slices_are_blocks() -> None:
+    table = pl.DataFrame(
+        {
+            "slice": ["all", "country", "country", "device"],
+            "value": ["all", "at", "be", "phone"],
+            "roc_auc": [0.7, 0.6, 0.8, 0.5],
+        }
+    )
+    ax = table.pr.plot_intervals()
+    names = ["all", "country:", "at", "be", "device:", "phone"]
+    assert texts(ax.get_yticklabels()) == names
+    assert points(line(ax, "_value")) == [(0.7, 5), (0.6, 3), (0.8, 2), (0.5, 0)]
+
+
+def test_colours_of_systems_without_groups() -> None:
+    table = RUN.pr.intervals("roc_auc", "truth", SYSTEMS)
+    ax = table.pr.plot_intervals(colors={"poor": "red"})
+    assert {line.get_color() for line in ax.get_lines()} == {"#19669B", "red"}
+    assert ax.get_legend() is None
+
+
+def test_scores_with_a_heavy_tail_are_on_a_logarithmic_axis() -> None:
+    amounts = RUN.with_columns(amount=10.0 ** (pl.int_range(pl.len()) % 7))
+    assert amounts.pr.plot_scores("truth", "amount").get_xscale() == "log"
+    assert RUN.pr.plot_scores("truth", "good").get_xscale() == "linear"
