@@ -136,18 +136,17 @@ class FrameKind(Generic[Frame]):
         return self.finish(columns)
 
     def give_joined(
-        self, other: FrameKind[Frame], table: pl.LazyFrame, keys: Sequence[Any]
+        self, other: FrameKind[Frame], keys: pl.DataFrame, rows: Sequence[pl.Series]
     ) -> Frame:
-        """Return a full join of this frame and another of its kind, with the columns `keys` first.
+        """Return a join of this frame and another of its kind, with the columns `keys` first.
 
-        The last columns of the table are row numbers of both frames, which may be null.
+        `rows`: the row numbers in this frame and in the other one, which may be null.
         """
-        joined = collected(table, "auto")
-        frames = [self.convert(joined[:, :-2], keys)]
-        for kind, rows in ((self, joined[:, -2]), (other, joined[:, -1])):
-            names = [name for name in kind.columns if name not in keys]
+        frames = [self.convert(keys, keys.columns)]
+        for kind, numbers in zip((self, other), rows, strict=True):
+            names = [name for name in kind.columns if str(name) not in keys.columns]
             if names:
-                frames.append(kind.gather(names, rows))
+                frames.append(kind.gather(names, numbers))
         return self.finish(self.concat_columns(*frames))
 
 

@@ -1,17 +1,16 @@
-"""Join a ranked run with its judgments. Nulls mark documents that were not retrieved or not judged."""
+"""Join a ranked run with its judgments: nulls mark documents not retrieved, or not judged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_repeats
-from frame_pr.frames.dispatch import find_kind, path_advice, read_stream
-from frame_pr.frames.kinds import Frame, FrameKind
+from frame_pr.frames.columns import by_name, column_names, refuse_repeats
+from frame_pr.frames.dispatch import find_kind, kind_of, path_advice, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind, on_frame
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects
 
@@ -46,7 +45,7 @@ def join_judgments(
         The documents judged, with their relevance; never changed.
     on : str or list of str
         The columns that name a document in both frames, such as `["query", "document"]`. Two nulls
-        are equal.
+        are equal, and a `DataWarning` says if rows are joined by one.
     by : str or list of str, optional
         Columns of the run that tell several runs apart, such as `system`. Each run is joined with
         all judgments.
@@ -105,137 +104,166 @@ def join_judgments(
     │ q     ┆ 0.25              │
     └───────┴───────────────────┘
     """
-    keys, runs = column_names("on", on), [] if by is None else column_names("by", by)
+    keys = column_names("on", on)
+    runs = [] if by is None else column_names("by", by)
     groups = [] if drop_unjudged is None else column_names("drop_unjudged", drop_unjudged)
     refuse_repeats([*(("on", name) for name in keys), *(("by", name) for name in runs)])
-    if others := [name for name in groups if name not in keys]:
+    others = [name for name in groups if name not in keys]
+    if others:
         raise ValueError(
-            f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too"
+            f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, "
+            "too"
         )
-    run, judgments = read_stream(run), read_stream(judgments)
+    run = read_stream(run)
+    judgments = read_stream(judgments)
+    _refuse_other_kinds(run, judgments, keys, runs)
+    if not isinstance(judgments, pl.LazyFrame):
+        return _joined(run, judgments, keys, runs, groups)
+    return on_frame(
+        run,
+        lambda rows: _joined(rows, judgments.collect(), keys, runs, groups),
+        of_no_rows=lambda rows: _joined(
+            rows, pl.DataFrame(schema=judgments.collect_schema()), keys, runs, groups
+        ),
+    )
+
+
+def _refuse_other_kinds(run: Any, judgments: Any, keys: list[Any], runs: list[Any]) -> None:
+    """Raise for frames of different kinds, and for columns that are missing or in both frames."""
     left, right = find_kind(run), find_kind(judgments)
     if left is None or right is None or (type(left), left.is_lazy) != (type(right), right.is_lazy):
+        advice = path_advice(run) or path_advice(judgments)
         raise TypeError(
-            "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
-            f"got {kind_of_value(run)} and {kind_of_value(judgments)}{path_advice(run) or path_advice(judgments)}"
+            "run and judgments must both be polars DataFrames, both LazyFrames, both pandas "
+            f"DataFrames or both Tables; got {kind_of_value(run)} and "
+            f"{kind_of_value(judgments)}{advice}"
         )
     left.refuse_missing(runs, "by", "run")
     left.refuse_missing(keys, "on", "run")
     right.refuse_missing(keys, "on", "judgments")
-    if shared := [name for name in left.columns if name in right.columns and name not in keys]:
+    shared = [name for name in left.columns if name in right.columns and name not in keys]
+    if shared:
         raise ValueError(
-            f"run and judgments both have a column {examples(shared)} that is not in on: rename or drop it in one of "
-            "them, or name it in on="
+            f"run and judgments both have a column {examples(shared)} that is not in on: rename or "
+            "drop it in one of them, or name it in on="
         )
-    left, (right,) = left.with_keys(keys, [right])
-    left, _ = left.with_keys(runs)
-    table = _join(left, right, keys, runs, groups)
-    return cast(Frame, table) if left.is_lazy else left.give_joined(right, table, [*runs, *keys])
 
 
-def _join(
-    run: FrameKind[Any],
-    judgments: FrameKind[Any],
-    on_names: list[Any],
-    by_names: list[Any],
-    groups: list[Any],
-) -> pl.LazyFrame:
-    """Join two frames in full by keys. Kinds that gather rows get row numbers instead of columns.
-
-    `groups`: the keys of which the run keeps only values that the judgments have.
-    """
-    # Use our own names, because the join derives names from those of its columns.
+def _joined(
+    run: Frame, judgments: Frame, on_names: list[Any], by_names: list[Any], groups: list[Any]
+) -> Frame:
+    """Join two frames in memory. `groups`: the keys of which the run keeps only judged values."""
+    left, (right,) = kind_of(run).with_keys(on_names, [kind_of(judgments)])
+    left, _ = left.with_keys(by_names)
+    # Under our own names, no key is called as a column of the join.
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
-    by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
-    row = "_" * (1 + max(map(len, (by | on).values())))  # Longer than any key.
-    left, run_columns = _joinable(run, by | on, [*by_names, *on_names], row)
-    right, judgment_columns = _joinable(judgments, on, on_names, f"{row}_")
-    _refuse_types(on, left.collect_schema(), right.collect_schema())
-    left = left.map_batches(
-        partial(_refuse_repeats, side="run", keys=by | on), schema=left.collect_schema()
+    keys = {f"by{i}": str(name) for i, name in enumerate(by_names)} | on
+    rows = _key_columns(left, keys)
+    judged = _key_columns(right, on)
+    _refuse_types(on, rows.schema, judged.schema)
+    _refuse_repeats("run", rows, keys)
+    _refuse_repeats("judgments", judged, on)
+
+    numbered = judged.with_row_index("row")
+    if by_names:
+        # Each run is joined with all judgments.
+        runs = rows.select(name for name in keys if name not in on).unique(maintain_order=True)
+        numbered = runs.join(numbered, how="cross", maintain_order="left_right")
+    number = numbered["row"]
+    pairs = _pairs(rows, numbered.select(*keys))
+    _warn_of_matches(on, rows, judged, pairs["run"])
+
+    # The rows of the run in their order, then those that only the judgments have.
+    nothing = pl.repeat(None, rows.height, dtype=number.dtype, eager=True)
+    is_new = pl.repeat(True, number.len(), eager=True).scatter(pairs["judgments"], False)
+    judgment = nothing.scatter(pairs["run"], number.gather(pairs["judgments"]))
+    table = pl.concat(
+        [
+            rows.with_row_index("run").with_columns(judgment=judgment),
+            numbered.filter(is_new).rename({"row": "judgment"}),
+        ],
+        how="diagonal",
     )
-    right = right.map_batches(
-        partial(_refuse_repeats, side="judgments", keys=on), schema=right.collect_schema()
-    )
-    judged, left, right = (
-        right.select(*on),
-        left.with_columns(in_run=True),
-        right.with_columns(in_judgments=True),
-    )
-    if by:
-        left = left.cache()
-        right = (
-            left.select(*by)
-            .unique(maintain_order=True)
-            .join(right, how="cross", maintain_order="left_right")
-        )
-    # A full join has no order otherwise, least of all on the streaming engine.
-    keys = [*by, *on]
-    joined = left.join(
-        right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right"
-    )
-    joined = map_whole(joined, partial(_warn_of_no_match, on=on), joined.collect_schema())
     if groups:
-        group_keys = [key for key, name in on.items() if name in map(str, groups)]
-        joined = joined.join(
-            judged, on=group_keys, how="semi", nulls_equal=True, maintain_order="left"
-        )
-    return joined.select(*keys, *run_columns, *judgment_columns).rename(
-        by | on | run_columns | judgment_columns
-    )
+        names = [ours for ours, name in on.items() if name in map(str, groups)]
+        table = table.join(judged, on=names, how="semi", nulls_equal=True, maintain_order="left")
+    numbers = [table["run"], table["judgment"]]
+    return left.give_joined(right, table.select(*keys).rename(keys), numbers)
 
 
-def _warn_of_no_match(joined: pl.DataFrame, on: dict[str, str]) -> pl.DataFrame:
-    """Return the rows. Warn if none is both in the run and in the judgments, and both have at least two rows."""
-    in_run, in_judgments = (joined[side].fill_null(False) for side in ("in_run", "in_judgments"))
-    if min(in_run.sum(), in_judgments.sum()) > 1 and not (in_run & in_judgments).any():
-        keys = [joined.filter(side).select(*on).row(0) for side in (in_run, in_judgments)]
-        of_run, judged = (shown(key if len(key) > 1 else key[0]) for key in keys)
-        warn(
-            f"on: run and judgments have no value of ({', '.join(on.values())}) in common, the run has {of_run} "
-            f"and the judgments have {judged}; check that both write them in the same way"
-        )
-    return joined
+def _key_columns(kind: FrameKind[Any], keys: dict[str, str]) -> pl.DataFrame:
+    """Return the keys of a frame under our names."""
+    names = kind.read([*keys.values()]).select(by_name(n).alias(ours) for ours, n in keys.items())
+    return names.collect()
 
 
-def _joinable(
-    kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], row: str
-) -> tuple[pl.LazyFrame, dict[str, str]]:
-    """Return one side of a join under our own names, and the new names of columns that are no keys.
+def _pairs(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Return the row numbers `run` and `judgments` of equal keys.
 
-    A frame in memory has the number of its `row` in place of these.
+    A join of hashes takes a fifth of the time of a join of the keys, 28 ms in place of 209 with
+    500,000 named documents.
     """
-    names = [name for name in kind.columns if name not in key_names] if kind.is_lazy else []
-    others = {f"{row} {i}": name for i, name in enumerate(names)}
-    table = kind.read([*key_names, *names]).select(
-        by_name(name).alias(ours) for ours, name in (keys | others).items()
-    )
-    return (table, others) if kind.is_lazy else (table.with_row_index(row), {row: row})
+    pairs = _inner_join(run.hash_rows().to_frame("hash"), judgments.hash_rows().to_frame("hash"))
+    if run[pairs["run"]].equals(judgments[pairs["judgments"]]):
+        return pairs
+    # Two keys with one hash are next to impossible.
+    return _inner_join(run, judgments)
+
+
+def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    left = run.lazy().with_row_index("run")
+    right = judgments.lazy().with_row_index("judgments")
+    pairs = left.join(right, on=run.columns, nulls_equal=True)
+    return pairs.select("run", "judgments").collect(engine="in-memory")
+
+
+def _warn_of_matches(
+    on: dict[str, str], run: pl.DataFrame, judgments: pl.DataFrame, matched: pl.Series
+) -> None:
+    """Warn if no row of the run is judged, or if a missing key joins rows."""
+    names = ", ".join(on.values())
+    if matched.is_empty() and min(run.height, judgments.height) > 1:
+        first, judged = (shown(side.select(*on).row(0)) for side in (run, judgments))
+        warn(
+            f"on: run and judgments have no value of ({names}) in common, the run has {first} and "
+            f"the judgments have {judged}; check that both write them in the same way"
+        )
+    missing = run[matched].select(pl.any_horizontal(pl.col(*on).is_null()).sum()).item()
+    if missing:
+        pairs = pluralize(missing, "row of the run is", "rows of the run are")
+        warn(
+            f"on: {pairs} joined with a judgment by a missing value of ({names}), and two missing "
+            "names need not mean one document; fill them, or drop these rows"
+        )
 
 
 def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:
     for key, name in on.items():
         if judgments[key] != run[key]:
             raise TypeError(
-                f"column {shown(name)} is {str(run[key])[:100]} in the run and {str(judgments[key])[:100]} in the "
-                "judgments: cast one of them"
+                f"column {shown(name)} is {str(run[key])[:100]} in the run and "
+                f"{str(judgments[key])[:100]} in the judgments: cast one of them"
             )
         refuse_objects("on", name, run[key])
 
 
-def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.DataFrame:
-    """Return the frame, and raise if a key occurs twice in it. `side`: whether it is the run or the judgments."""
-    if (repeated := frame.select(*keys).filter(frame.select(*keys).is_duplicated())).height:
-        counts = repeated.group_by(list(keys), maintain_order=True).len(name="times").rows()
-        shown_keys = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
-        names = ", ".join(keys.values())
-        values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
-        advice = (
-            ", or of several runs name the column that tells them apart, by="
-            if side == "run"
-            else ""
-        )
-        raise ValueError(
-            f"in the {side}, {values} in more than one row, such as {shown_keys}: keep one row of each{advice}"
-        )
-    return frame
+def _refuse_repeats(side: str, rows: pl.DataFrame, keys: dict[str, str]) -> None:
+    """Raise if a key occurs twice in the run or in the judgments."""
+    # Equal keys have equal hashes, and to sort these takes a fifth of the time of `is_duplicated`.
+    hashes = rows.hash_rows().sort()
+    if not (hashes == hashes.shift(1)).any():
+        return
+    repeated = rows.filter(rows.is_duplicated())
+    if repeated.is_empty():
+        return
+    counts = repeated.group_by(rows.columns, maintain_order=True).len(name="times").rows()
+    examples_of_keys = (f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
+    names = ", ".join(keys.values())
+    values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
+    advice = "keep one row of each"
+    if side == "run":
+        advice += ", or of several runs name the column that tells them apart, by="
+    raise ValueError(
+        f"in the {side}, {values} in more than one row, such as {', '.join(examples_of_keys)}: "
+        f"{advice}"
+    )

@@ -33,6 +33,7 @@ JOINED = pl.DataFrame(
         "judge": ["n", "m", None, "n", None, "m", "n"],
     }
 )
+RUNS = pl.concat([RUN.with_columns(tag=pl.lit("old")), RUN.head(2).with_columns(tag=pl.lit("new"))])
 OPTIONS = {"unscored": "unretrieved", "unjudged": "negative"}
 
 
@@ -79,8 +80,54 @@ def test_one_column():
 def test_nulls_are_equal():
     run = pl.DataFrame({"d": ["x", None], "score": [1.0, 0.5]})
     judgments = pl.DataFrame({"d": [None, "y"], "relevance": [True, False]})
-    joined = run.pr.join_judgments(judgments, on=["d"])
-    assert joined.rows() == [("x", 1.0, None), (None, 0.5, True), ("y", None, False)]
+    message = r"on: 1 row of the run is joined with a judgment by a missing value of \(d\)"
+    for frames in ((run, judgments), (run.lazy(), judgments.lazy())):
+        with pytest.warns(fp.DataWarning, match=message):
+            joined = fp.join_judgments(*frames, on=["d"]).lazy().collect()
+        assert joined.rows() == [("x", 1.0, None), (None, 0.5, True), ("y", None, False)]
+    # Nothing is said if no row is joined by them.
+    assert run.pr.join_judgments(judgments.drop_nulls(), on="d")["relevance"].null_count() == 2
+
+
+@pytest.mark.parametrize("hashes", [lambda rows: 0, lambda rows: rows.to_series(0).str.len_chars()])
+@pytest.mark.parametrize("by", [None, "tag"])
+def test_keys_with_equal_hashes(monkeypatch, hashes, by):
+    def hash_rows(rows):
+        return pl.select(pl.repeat(0, rows.height, dtype=pl.UInt64)).to_series() + hashes(rows)
+
+    run = RUNS if by else RUN
+    expected = run.pr.join_judgments(JUDGMENTS, on=ON, by=by)
+    monkeypatch.setattr(pl.DataFrame, "hash_rows", hash_rows)
+    assert_same(run.pr.join_judgments(JUDGMENTS, on=ON, by=by), expected)
+    with pytest.raises(ValueError, match=r"in the run, 1 value of .* \('b', 'x'\) 2 times"):
+        pl.concat([RUN, RUN.head(1)]).pr.join_judgments(JUDGMENTS, on=ON)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (0.0, -0.0),
+        (float("nan"), -float("nan")),
+        ([1, None], [1, None]),
+        ({"a": None}, {"a": None}),
+    ],
+)
+def test_equal_keys_of_every_type(first, second):
+    run = pl.DataFrame({"d": [first], "score": [1.0]})
+    judgments = pl.DataFrame({"d": [second], "relevance": [1]})
+    assert run.pr.join_judgments(judgments, on="d").drop("d").rows() == [(1.0, 1)]
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame.clone, pl.DataFrame.to_pandas, pl.DataFrame.lazy])
+def test_columns_named_like_those_of_the_join(make):
+    names = {"query": "run", "document": "row", "relevance": "judgment", "score": "on0"}
+    run, judgments = (
+        make(frame.rename({old: new for old, new in names.items() if old in frame.columns}))
+        for frame in (RUN, JUDGMENTS)
+    )
+    joined = fp.join_judgments(run, judgments, on=["run", "row"])
+    joined = pl.from_pandas(joined) if isinstance(joined, pd.DataFrame) else joined.lazy().collect()
+    assert_same(joined, JOINED.rename(names), dtypes=False)
 
 
 @pytest.mark.parametrize("part", [0, 1], ids=["no run", "no judgments"])
@@ -94,7 +141,6 @@ def test_empty_frames(part):
 
 
 # pandas
-# -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_index_is_new_and_columns_keep_their_dtypes():
@@ -131,7 +177,6 @@ def test_lists_and_maps_of_arrow_are_carried_and_joined():
 
 
 # lazy
-# ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
@@ -144,9 +189,6 @@ def test_parts_of_a_lazy_result(engine):
 
 # what can be wrong
 # --------------------------------------------------------------------------------------------------
-
-
-RUNS = pl.concat([RUN.with_columns(tag=pl.lit("old")), RUN.head(2).with_columns(tag=pl.lit("new"))])
 
 
 def test_each_of_several_runs_is_joined_to_all_judgments():
