@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import near
+from scipy import stats
 
 
 def classified(seed: int, rows: int = 400) -> pl.DataFrame:
@@ -114,147 +115,85 @@ def test_what_h2o_prints():
     assert first.row(0) == pytest.approx([3.571429] * 5, abs=5e-7)
 
 
-# Patients with a brain haemorrhage (Turck et al. 2010), the example data of pROC: S100B in 0.01
-# ug/l, and how many had each WFNS grade, 1 to 5. fmt: off
-S100B_OF_POOR = [
-    3,
-    7,
-    7,
-    7,
-    8,
-    9,
-    9,
-    10,
-    10,
-    11,
-    12,
-    13,
-    13,
-    14,
-    16,
-    22,
-    23,
-    25,
-    26,
-    27,
-    30,
-    32,
-    33,
-    35,
-    41,
-    44,
-    44,
-    48,
-    49,
-    52,
-    56,
-    58,
-    70,
-    71,
-    71,
-    74,
-    77,
-    82,
-    86,
-    96,
-    207,
-]
-S100B_OF_GOOD = [
-    4,
-    4,
-    4,
-    4,
-    4,
-    5,
-    5,
-    5,
-    6,
-    6,
-    7,
-    7,
-    7,
-    7,
-    7,
-    7,
-    8,
-    8,
-    8,
-    8,
-    8,
-    8,
-    9,
-    9,
-    9,
-    9,
-    9,
-    9,
-    10,
-    10,
-    10,
-    10,
-    10,
-    10,
-    10,
-    11,
-    11,
-    11,
-    11,
-    13,
-    13,
-    13,
-    14,
-    14,
-    14,
-    14,
-    15,
-    15,
-    15,
-    15,
-    16,
-    16,
-    16,
-    17,
-    17,
-    18,
-    19,
-    19,
-    24,
-    28,
-    32,
-    33,
-    34,
-    38,
-    43,
-    45,
-    46,
-    47,
-    47,
-    48,
-    50,
-    50,
-]
-# fmt: on
-WFNS_OF_POOR, WFNS_OF_GOOD = [2, 12, 1, 8, 18], [37, 20, 3, 8, 4]
+# Patients with a brain haemorrhage (Turck et al. 2010), the example data of pROC: of those with a poor
+# and of those with a good outcome the WFNS grade, S100B in 0.01 ug/l and NDKA in 0.01 ug/l.
+POOR = """
+    1/7/4034 1/8/7257 2/7/2122 2/7/3237 2/9/1367 2/9/3241 2/10/963 2/10/1275 2/11/2148 2/14/3406
+    2/25/838 2/30/1109 2/41/985 2/58/1172 3/13/1740 4/13/519 4/16/1320 4/23/2263 4/26/1554
+    4/27/2157 4/48/2193 4/71/823 4/96/742 5/3/1222 5/12/1596 5/22/537 5/32/1426 5/33/5482
+    5/35/1404 5/44/518 5/44/1589 5/49/1160 5/52/387 5/56/957 5/70/1290 5/71/890 5/74/1167
+    5/77/1040 5/82/4761 5/86/1356 5/207/41919
+"""
+GOOD = """
+    1/4/1042 1/4/1267 1/4/1341 1/4/1721 1/5/775 1/5/5883 1/6/766 1/6/1173 1/7/629 1/7/654 1/7/796
+    1/7/1197 1/8/461 1/8/706 1/8/1051 1/8/1257 1/9/639 1/9/802 1/9/1457 1/9/4994 1/10/809
+    1/10/1946 1/10/2719 1/10/4683 1/11/763 1/11/947 1/13/301 1/13/8030 1/14/854 1/14/1290
+    1/14/1821 1/15/2243 1/16/1312 1/18/1554 1/19/1280 1/48/1345 1/50/679 2/4/1611 2/7/1107 2/8/944
+    2/8/2075 2/9/970 2/9/1259 2/10/601 2/10/1786 2/10/2849 2/11/630 2/11/1271 2/13/1298 2/14/2227
+    2/15/853 2/15/995 2/15/2458 2/16/1060 2/17/1253 2/19/901 2/43/1434 3/5/980 3/7/1168 3/33/1730
+    4/16/981 4/17/1387 4/28/944 4/32/1083 4/34/503 4/38/1055 4/45/4143 4/47/1033 5/24/983 5/46/963
+    5/47/600 5/50/659
+"""
 
 
-def test_what_proc_prints():
-    def grades(numbers: list[int]) -> list[int]:
-        return [grade for grade, number in enumerate(numbers, 1) for _ in range(number)]
+def patients() -> pl.DataFrame:
+    rows = [
+        (is_poor, *map(int, row.split("/")))
+        for is_poor, text in ((True, POOR), (False, GOOD))
+        for row in text.split()
+    ]
+    return pl.DataFrame(rows, orient="row", schema=["t", "wfns", "s100b", "ndka"])
 
-    truth = [1] * len(S100B_OF_POOR) + [0] * len(S100B_OF_GOOD)
-    scores = {
-        "s100b": S100B_OF_POOR + S100B_OF_GOOD,
-        "wfns": grades(WFNS_OF_POOR) + grades(WFNS_OF_GOOD),
-    }
-    data = pl.concat(
-        pl.DataFrame({"marker": name, "t": truth, "s": score}) for name, score in scores.items()
-    )
-    row = data.pr.compare("roc_auc", "t", "s", between="marker", details=True).row(0, named=True)
-    assert (row["value_baseline"], row["value_system"]) == pytest.approx(
-        (0.7313686, 0.8236789), abs=5e-8
-    )
-    # roc.test(r.wfns, r.s100b, paired = FALSE) gives D, the difference over its standard error. Its
-    # p-value, 0.1528, is of the difference itself, and ours of the interval, which combines the
-    # intervals of both values.
-    assert row["difference"] / row["standard_error"] == pytest.approx(1.43490640926908, rel=1e-12)
-    assert row["p_value"] == pytest.approx(0.152825378808796, abs=0.01)
+
+# roc.test(..., paired = FALSE) gives D, the difference over its standard error.
+UNPAIRED = {
+    ("wfns", "s100b"): 1.43490640926908,
+    ("wfns", "ndka"): 3.10125096778969,
+    ("ndka", "s100b"): -1.55995743389685,
+}
+
+
+@pytest.mark.filterwarnings("ignore:compare. two groups have equal numbers")
+@pytest.mark.parametrize(("pair", "d"), UNPAIRED.items(), ids=str)
+def test_unpaired_tests_of_proc(pair, d):
+    data = patients().unpivot(["wfns", "s100b", "ndka"], index="t", variable_name="marker")
+    table = data.pr.compare("roc_auc", "t", "value", between="marker", details=True)
+    (row,) = table.filter(pl.col("baseline").is_in(pair), pl.col("system").is_in(pair)).to_dicts()
+    assert abs(row["difference"] / row["standard_error"]) == pytest.approx(abs(d), rel=1e-12)
+    # Its p-value is of the difference itself, and ours of the interval, which combines the intervals
+    # of both values.
+    p = 2 * stats.norm.sf(abs(d))
+    assert row["p_value"] == pytest.approx(p, abs=0.014)
+
+
+# roc.test(...) of both markers of the same patients: Z, the p-value and the interval.
+PAIRED = {
+    ("wfns", "s100b"): (
+        2.20898359144091,
+        0.0271757822291882,
+        0.0104061769564846,
+        0.174214419249478,
+    ),
+    ("wfns", "ndka"): (
+        2.79777591868904,
+        0.00514557970691098,
+        0.0634011709339876,
+        0.360040563483357,
+    ),
+    ("ndka", "s100b"): (
+        -1.39077002573558,
+        0.164295175223054,
+        -0.287691744634191,
+        0.0488706064228094,
+    ),
+}
+
+
+@pytest.mark.parametrize(("pair", "printed"), PAIRED.items(), ids=str)
+def test_paired_tests_of_proc(pair, printed):
+    first, second = pair
+    table = patients().pr.compare("roc_auc", "t", [second, first], test="delong", details=True)
+    (row,) = table.to_dicts()
+    assert row["method"] == "DeLong over 113 rows"
+    z = row["difference"] / row["standard_error"]
+    assert (z, row["p_value"], row["low"], row["high"]) == pytest.approx(printed, rel=1e-11)

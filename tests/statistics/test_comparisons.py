@@ -620,3 +620,131 @@ def test_all_sign_flips_up_to_20_groups(groups, resamples, p_value):
     )
     call = {"mean_over": "q", "test": "permutation", "correction": None}
     assert fp.compare(table, "m", resamples=resamples, **call)["p_value"].item() == p_value
+
+
+# One-sided tests
+# ---------------------------------------------------------------------------------------------------
+
+
+SIDES = [("greater", 0.0), ("less", 0.0), ("greater", 0.05), ("less", 0.05), ("greater", -0.02)]
+
+
+@pytest.mark.parametrize(("alternative", "margin"), SIDES)
+def test_one_sided_paired_tests_are_those_of_scipy(alternative, margin):
+    differences = np.random.default_rng(3).normal(0.02, 0.1, 12).round(3)
+    sides = {"alternative": alternative, "margin": margin}
+    row = compared(*differences, **sides)
+    null_value = -margin if alternative == "greater" else margin
+    expected = stats.ttest_1samp(differences, null_value, alternative=alternative)
+    low, high = expected.confidence_interval(0.95)
+    assert row["p_value"] == near(expected.pvalue)
+    assert (row["low"], row["high"]) == (near(low), near(high))
+    # All flips of the differences from the tested value.
+    shifted = differences - null_value
+    signs = np.array([*itertools.product([1, -1], repeat=12)])
+    sums = signs @ shifted
+    larger = (
+        sums >= shifted.sum() - 1e-9 if alternative == "greater" else sums <= shifted.sum() + 1e-9
+    )
+    assert compared(*differences, test="permutation", **sides)["p_value"] == near(larger.mean())
+
+
+@pytest.mark.parametrize(("alternative", "margin"), SIDES)
+@pytest.mark.parametrize(
+    "more", [{"score": ["old", "new"]}, {"score": "old", "between": "g"}], ids=str
+)
+def test_one_sided_tests_of_rows_agree_with_their_bounds(alternative, margin, more):
+    data = two_models(7, 120)
+    call = {"truth": "t", "correction": None, "details": True, **more}
+    sides = {"alternative": alternative, "margin": margin}
+    names = ["average_precision", "roc_auc", "recall@threshold=6"]
+    both = fp.compare(data, names, **call)
+    rows = fp.compare(data, names, **call, **sides)
+    at_null = "low" if alternative == "greater" else "high"
+    null_value = -margin if alternative == "greater" else margin
+    for row, two_sided in zip(rows.to_dicts(), both.to_dicts(), strict=True):
+        assert row["high" if alternative == "greater" else "low"] == (
+            np.inf if alternative == "greater" else -np.inf
+        )
+        # The bound at 97.5 % is that of both sides at 95 %.
+        one = fp.compare(data, row["metric"], **call, **sides, confidence=0.975)
+        assert one[at_null].item() == near(two_sided[at_null])
+        # At a confidence of 1 - p the bound is the tested difference.
+        if row["p_value"] < 0.5:
+            at_p = fp.compare(data, row["metric"], **call, **sides, confidence=1 - row["p_value"])
+            assert at_p[at_null].item() == pytest.approx(null_value, abs=1e-8)
+        if not margin:
+            half = two_sided["p_value"] / 2
+            is_for = (row["difference"] > 0) == (alternative == "greater")
+            assert row["p_value"] == near(half if is_for else 1 - half)
+
+
+def test_systems_that_are_equal_are_not_worse_by_a_margin():
+    same = compared(0.0, 0.0, 0.0, alternative="greater", margin=0.01)
+    assert (same["low"], same["high"], same["p_value"]) == (0.0, np.inf, 0.0)
+    assert compared(0.0, 0.0, 0.0, alternative="greater")["p_value"] == 1.0
+    assert compared(0.0, 0.0, 0.0, alternative="greater", margin=-0.01)["p_value"] == 1.0
+
+
+# What is the sample
+# ---------------------------------------------------------------------------------------------------
+
+
+def test_groups_of_by_have_tests_of_their_own():
+    data = runs(3)
+    both = fp.compare(data, "average_precision", "t", ["a", "b"], by="segment", details=True)
+    for row in both.iter_rows(named=True):
+        part = data.filter(segment=row["segment"])
+        alone = fp.compare(part, "average_precision", "t", ["a", "b"], details=True)
+        assert row["p_value"] == near(alone["p_value"].item())
+        assert row["method"] == "paired t over 48 rows"
+    with pytest.warns(fp.DataWarning, match=r"by: 40 groups, .* name them in mean_over="):
+        fp.compare(runs(3, 40), "accuracy@threshold=0.5", "t", ["a", "b"], by="q")
+
+
+def test_the_mean_over_fixed_groups_is_tested_over_rows():
+    data = runs(5, 4).with_columns(cls=pl.col("q"))
+    (row,) = fp.compare(
+        data, "roc_auc", "t", ["a", "b"], mean_over="cls", sampled="rows", details=True
+    ).to_dicts()
+    each = fp.compare(data, "roc_auc", "t", ["a", "b"], by="cls", details=True)
+    assert row["difference"] == near(each["difference"].mean())
+    error = (each["standard_error"] ** 2).sum() ** 0.5 / 4
+    assert row["standard_error"] == near(error)
+    sizes = data.group_by("cls").agg(p=pl.col("t").sum(), n=(~pl.col("t")).sum())
+    df = sizes.select(pl.min_horizontal("p", "n") - 1).sum().item()
+    assert row["p_value"] == near(2 * stats.t.sf(abs(row["difference"]) / error, df))
+    assert row["method"] == "paired t over 32 rows"
+
+
+def test_prevalences_that_differ():
+    rng = np.random.default_rng(1)
+    week = np.arange(4_000) % 2
+    truth = rng.random(4_000) < np.where(week == 0, 0.35, 0.15)
+    data = pl.DataFrame({"week": week, "t": truth, "s": 1.2 * truth + rng.normal(size=4_000)})
+    sentence = "average_precision depends on the prevalence, which differs significantly in 1 of 1"
+    with pytest.warns(fp.DataWarning, match=sentence):
+        fp.compare(data, ["roc_auc", "average_precision"], "t", "s", between="week")
+    with pytest.warns(fp.DataWarning, match="precision@threshold=1 depends on the prevalence"):
+        fp.compare(data.lazy(), "precision@threshold=1", "t", "s", between="week").collect()
+    # These do not depend on it, and the prevalence itself is what is asked for.
+    same = [
+        "roc_auc",
+        "recall@threshold=1",
+        "specificity@threshold=1",
+        "fpr@threshold=1",
+        "prevalence",
+    ]
+    fp.compare(data, same, "t", "s", between="week")
+    # Equal prevalences, up to chance.
+    equal = data.with_columns(week=pl.int_range(pl.len()) // 2 % 2)
+    fp.compare(equal, "average_precision", "t", "s", between="week")
+
+
+def test_between_takes_an_expression():
+    data = runs(8)
+    by_name = fp.compare(
+        data.with_columns(half=pl.col("q") % 2), "average_precision", "t", "a", between="half"
+    )
+    half = (pl.col("q") % 2).alias("half")
+    assert_same(fp.compare(data, "average_precision", "t", "a", between=half), by_name)
