@@ -5,6 +5,10 @@ const BELOW_GUIDES = [
 ];
 let asked = "";
 
+// Whether the title of a page has a word of the query.
+const stemsOf = (text) => text.toLowerCase().split(/[^a-z0-9]+/).filter(Boolean).map((word) => new Stemmer().stemWord(word));
+const isInTitle = (title) => stemsOf(title).some((stem) => stemsOf(asked).includes(stem));
+
 const { _performSearch } = Search;
 Search._performSearch = (query, ...terms) => {
   asked = query.trim().toLowerCase().replaceAll(" ", "_");
@@ -28,6 +32,7 @@ Scorer.score = (result) => {
   if (BELOW_GUIDES.includes(docname)) return score - 12;
   // A heading that contains the query, then the text of guides, then the text of functions.
   if (kind === "title") return score + 10;
+  if (kind === "text" && isInTitle(result[1])) return score + 5;
   return kind === "text" && docname.startsWith("api/") ? score - 2 : score;
 };
 

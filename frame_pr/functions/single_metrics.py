@@ -162,8 +162,8 @@ def interpolated_average_precision(
     Everingham et al. (2010). The PASCAL visual object classes (VOC) challenge. IJCV 88, 303-338.
     https://doi.org/10.1007/s11263-009-0275-4
 
-    Lin et al. (2014). Microsoft COCO: common objects in context. ECCV, 740-755.
-    https://doi.org/10.1007/978-3-319-10602-1_48
+    Everingham et al. (2015). The PASCAL visual object classes challenge: a retrospective. IJCV 111,
+    98-136. https://doi.org/10.1007/s11263-014-0733-5
 
     Examples
     --------

@@ -256,7 +256,7 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
 
 
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
-    """Compare ROC AUC of scores of the same rows by the normal distribution, as DeLong et al. (1988) do."""
+    """Compare ROC AUC of scores of the same rows by the normal distribution, as DeLong's test does."""
     table = _differences_of_rows(comparison)
     df = pl.when(pl.col("df") > 0).then(float("inf"))
     return _tested(table.with_columns(df=df), comparison, "DeLong")
