@@ -90,73 +90,66 @@ def unpivot_classes(
     scored = _by_label("scores", scores)
     labels = _listed_labels(truths, scored, prediction, classes)
     kind = kind_of(frame)
-    # Our names are `truth`, or `truth0` and so on; `score0` and so on; and `prediction`.
-    columns = (
-        {f"truth{i}": ("truth", truths[label]) for i, label in enumerate(labels)} if truths else {}
-    )
-    columns |= {} if truths else {"truth": ("truth", column_name("truth", truth))}
-    columns |= {
-        f"score{i}": ("scores", _column_of(scored[n], kind.columns))
-        for i, n in enumerate(labels)
-        if scored
-    }
-    columns |= (
-        {}
-        if prediction is None
-        else {"prediction": ("prediction", column_name("prediction", prediction))}
-    )
-    new = [
-        "class",
-        "truth",
-        *(["score"] if scored else []),
-        *([] if prediction is None else ["prediction"]),
-    ]
-    of_labels = [columns[name][1] for name in ("truth", "prediction") if name in columns]
-    if of_labels:
+    # Our names of the columns, each with the argument that names it and the caller's name.
+    columns: dict[str, tuple[str, Any]] = {}
+    new = ["class", "truth"]
+    if not truths:
+        columns["truth"] = ("truth", column_name("truth", truth))
+    for i, label in enumerate(labels):
+        if truths:
+            columns[f"truth{i}"] = ("truth", truths[label])
+        if scored:
+            columns[f"score{i}"] = ("scores", _column_of(scored[label], kind.columns))
+    if scored:
+        new.append("score")
+    if prediction is not None:
+        columns["prediction"] = ("prediction", column_name("prediction", prediction))
+        new.append("prediction")
+
+    sources = {}
+    if not truths:
+        sources["class"] = str(truth)
+        of_labels = [name for argument, name in columns.values() if argument != "scores"]
         kind = kind.with_labels(of_labels, labels)
         if kind.height:
-            labels = [kind.label(str(of_labels[0]), label) for label in labels]
+            labels = [kind.label(str(truth), label) for label in labels]
     data, carried = read_columns(kind, columns, new)
-    if (
-        scored
-        and not isinstance(scores, Mapping)
-        and data.schema.get("truth", pl.String()).is_numeric()
-    ):
+    names_are_labels = scored and not isinstance(scores, Mapping)
+    if names_are_labels and data.schema.get("truth", pl.String()).is_numeric():
         labels = list(map(_as_integer, labels))
+
     typed = _typed_labels(labels, columns, data.schema)
     _validate_classes(kind, data, columns, typed)
     table = _unpivoted(data.with_row_index("row").lazy(), columns, typed)
-    return kind.spread(
-        table, carried, new, {"class": str(columns["truth"][1])} if "truth" in columns else ()
-    )
+    return kind.spread(table, carried, new, sources)
 
 
 def _listed_labels(
     truths: Mapping[Any, Any], scores: Mapping[Any, Any], prediction: Any, classes: Any
 ) -> list[Any]:
     """Return the labels, which one argument lists."""
-    if truths and prediction is not None:
-        raise ValueError(
-            "prediction has one label a row, and truth a column for each label: stack 0/1 columns"
-        )
-    if truths and scores and set(truths) != set(scores):
-        alone = [
-            label for label in (*truths, *scores) if label not in truths or label not in scores
-        ]
-        raise ValueError(
-            f"truth and scores must name the same classes; {examples(alone)} is in one of them only"
-        )
-    if not truths and not scores and prediction is None:
-        raise ValueError("unpivot_classes takes scores, prediction= or both: got none")
-    if classes is not None and (truths or scores):
-        raise ValueError(
-            "classes= lists the classes without scores: leave it out, each class has a column"
-        )
-    if classes is None and not (truths or scores):
-        raise ValueError(
-            "prediction alone needs classes=[...]: a label that no row has is a class, too"
-        )
-    return listed_classes(list(truths or scores) if classes is None else classes)
+    columns = truths or scores
+    alone = set(truths) ^ set(scores) if truths and scores else set()
+    faults = {
+        "prediction has one label a row, and truth a column for each label: stack 0/1 columns": (
+            truths and prediction is not None
+        ),
+        "truth and scores must name the same classes; "
+        f"{examples(alone)} is in one of them only": alone,
+        "unpivot_classes takes scores, prediction= or both: got none": (
+            not columns and prediction is None
+        ),
+        "classes= lists the classes without scores: leave it out, each class has a column": (
+            columns and classes is not None
+        ),
+        "prediction alone needs classes=[...]: a label that no row has is a class, too": (
+            not columns and classes is None
+        ),
+    }
+    fault = next((fault for fault, applies in faults.items() if applies), None)
+    if fault is not None:
+        raise ValueError(fault)
+    return listed_classes(list(columns) if classes is None else classes)
 
 
 def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
@@ -167,78 +160,77 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
         column_names(argument, list(columns.values()))
         return dict(columns)
     # An array of classes, such as a model's, an Index or a Series of names.
-    is_array = hasattr(columns, "to_list") or (
-        hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1
-    )
-    return {name: name for name in column_names(argument, list(columns) if is_array else columns)}
+    if hasattr(columns, "to_list") or getattr(columns, "ndim", 0) == 1:
+        columns = list(columns)
+    return {name: name for name in column_names(argument, columns)}
 
 
 def _column_of(name: Any, columns: Sequence[Any]) -> Any:
-    """Return the column of a class. Classes that are numbers, as in `classes_` of a model, may have a text as name."""
-    names = [
-        name,
-        str(name),
-        str(int(name)) if isinstance(name, float) and name.is_integer() else name,
-    ]
+    """Return the column of a class. Class 3, or 3.0 of a model, may have the column "3"."""
+    names = [name, str(name), str(_as_integer(name))]
     return next((column for candidate in names for column in columns if column == candidate), name)
 
 
 def _as_integer(label: Any) -> Any:
     """Return a label as an integer if it equals one: the column "3" has the scores of class 3."""
-    is_text = (
-        isinstance(label, str) and label.removeprefix("-").isdecimal() and str(int(label)) == label
-    )
-    return int(label) if is_text or (isinstance(label, float) and label.is_integer()) else label
+    if isinstance(label, float) and label.is_integer():
+        return int(label)
+    is_text = isinstance(label, str) and label.removeprefix("-").isdecimal()
+    return int(label) if is_text and str(int(label)) == label else label
 
 
 def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schema) -> pl.Series:
     """Return the classes in the dtype of the labels."""
-    if "truth" in columns:
-        (_, truth), (_, prediction) = columns["truth"], columns.get("prediction", ("", None))
-        refuse_objects("truth", truth, schema["truth"])
-        if prediction is not None:
-            refuse_other_types(truth, schema["truth"], prediction, schema["prediction"])
-        return classes_of(truth, schema["truth"], labels, of_columns="score0" in columns)
-    try:
-        return pl.Series("class", labels)
-    except (TypeError, pl.exceptions.PolarsError):
-        raise TypeError(f"truth has labels of several types, such as {examples(labels)}") from None
+    if "truth" not in columns:
+        try:
+            return pl.Series("class", labels)
+        except (TypeError, pl.exceptions.PolarsError):
+            fault = f"truth has labels of several types, such as {examples(labels)}"
+            raise TypeError(fault) from None
+    truth = columns["truth"][1]
+    dtype = schema["truth"]
+    refuse_objects("truth", truth, dtype)
+    if "prediction" in columns:
+        refuse_other_types(truth, dtype, columns["prediction"][1], schema["prediction"])
+    return classes_of(truth, dtype, labels, of_columns="score0" in columns)
 
 
 def _validate_classes(
     kind: FrameKind[Any], data: pl.DataFrame, columns: NamedColumns, labels: pl.Series
 ) -> None:
     """Raise for labels that are no class, and for scores that are no numbers."""
+    scored = {}
     for ours, (argument, name) in columns.items():
         if ours in ("truth", "prediction"):
             refuse_unknown_labels(argument, name, data[ours], labels)
         elif argument == "truth":
             values.check_labels("truth", str(name), data[ours], None, "")
         else:
+            scored[ours] = str(name)
             values.refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
             values.check_score(str(name), data[ours], "")
-    scored = {ours: str(name) for ours, (argument, name) in columns.items() if argument == "scores"}
     if len({data.schema[ours] for ours in scored}) > 1:
         values.check_common_type(list(scored.values()), data.select(*scored))
     if "prediction" in columns:
-        values.warn_of_no_common_label(
-            columns["truth"][1], columns["prediction"][1], data["truth"], data["prediction"]
-        )
+        truth = columns["truth"][1]
+        prediction = columns["prediction"][1]
+        values.warn_of_no_common_label(truth, prediction, data["truth"], data["prediction"])
 
 
 def _unpivoted(rows: pl.LazyFrame, columns: NamedColumns, labels: pl.Series) -> pl.LazyFrame:
     """Return `row` and the new columns: all rows for the first class, then for the next."""
-    schema, parts = rows.collect_schema(), []
-    of_labels = [column for column in ("truth", "prediction") if column in columns]
+    schema = rows.collect_schema()
+    parts = []
     for i, label in enumerate(labels):
-        new = [(label_value(column, schema[column]) == label).alias(column) for column in of_labels]
-        if (truth := f"truth{i}") in columns:
-            new.append(
-                values.is_positive(truth, str(columns[truth][1]), schema[truth], None).alias(
-                    "truth"
-                )
-            )
-        if (score := f"score{i}") in columns:
-            new.append(pl.col(score).alias("score"))
-        parts.append(rows.select("row", pl.lit(label, dtype=labels.dtype).alias("class"), *new))
+        new = {"class": pl.lit(label, dtype=labels.dtype)}
+        for column in ("truth", "prediction"):
+            if column in columns:
+                new[column] = label_value(column, schema[column]) == label
+        truth = f"truth{i}"
+        if truth in columns:
+            name = str(columns[truth][1])
+            new["truth"] = values.is_positive(truth, name, schema[truth], None)
+        if f"score{i}" in columns:
+            new["score"] = pl.col(f"score{i}")
+        parts.append(rows.select("row", **new))
     return pl.concat(parts, how="vertical_relaxed")

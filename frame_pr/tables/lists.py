@@ -103,98 +103,120 @@ def explode_lists(
     [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
     """
     check_choice("duplicates", duplicates, ("raise", "miss", "drop"))
-    # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
-    columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
-    columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
-    systems, scored = (
-        column_names("ranked", ranked),
-        [] if scores is None else column_names("scores", scores),
-    )
-    for argument, names in (
-        ("ranked", systems),
-        ("scores", scored),
-        ("by", column_names("by", by)),
-    ):
-        columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
+    systems = column_names("ranked", ranked)
+    scored = [] if scores is None else column_names("scores", scores)
     if scored and len(scored) != len(systems):
         raise ValueError(
-            f"scores has {len(scored)}, and ranked {len(systems)} columns: give one for each ranking"
+            f"scores has {len(scored)}, and ranked {len(systems)} columns: give one for each "
+            "ranking"
         )
-    new = ["item", "score", "truth", *([] if gain is None else ["gain"])]
-    new = new if isinstance(ranked, str) else ["system", *new]
+    # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
+    columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
+    new = ["item", "score", "truth"]
+    if gain is not None:
+        columns["gain"] = ("gain", column_name("gain", gain))
+        new.append("gain")
+    if not isinstance(ranked, str):
+        new.insert(0, "system")
+    several = {"ranked": systems, "scores": scored, "by": column_names("by", by)}
+    for argument, names in several.items():
+        columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
+
     kind = kind_of(frame)
     data, carried = read_columns(kind, columns, new)
     data = data.with_columns(cs.by_dtype(pl.Array).arr.to_list())
-    data = data.with_columns(
-        pl.col("truth", "^ranked[0-9]+$").cast(pl.List(_type_of_items(data.schema, columns)))
-    )
-    _validate_lists(data, columns, repeats=duplicates != "raise")
+    item_lists = pl.List(_type_of_items(data.schema, columns))
+    data = data.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(item_lists))
+    _validate_lists(data, columns)
+    if duplicates == "raise":
+        _refuse_repeated_items(data, columns)
     table = _rows_of(data.with_row_index("row").lazy(), list(map(str, systems)), duplicates)
     return kind.spread(table.select("row", *new), carried, new)
 
 
 def _type_of_items(schema: pl.Schema, columns: NamedColumns) -> pl.DataType:
     """Return the dtype that all lists of items share."""
-    items: tuple[Any, pl.DataType] | None = None
+    types: dict[Any, pl.DataType] = {}
     for ours, (argument, name) in columns.items():
-        dtype, inner = schema[ours], getattr(schema[ours], "inner", pl.Null())
-        if argument != "by" and not isinstance(dtype, pl.List):
-            advised = "; split texts before the call, with str.split" if dtype == pl.String else ""
+        dtype = schema[ours]
+        if argument == "by":
+            continue
+        if not isinstance(dtype, pl.List):
+            advice = "; split texts before the call, with str.split" if dtype == pl.String else ""
             raise TypeError(
-                f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advised}"
+                f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advice}"
             )
-        if argument in ("scores", "gain") and not (inner.is_numeric() or inner == pl.Null):
+        inner: Any = dtype.inner
+        if inner == pl.Null:  # All lists are empty.
+            continue
+        if argument in ("truth", "ranked"):
+            types[name] = inner
+        elif not inner.is_numeric():
             raise TypeError(
-                f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them"
+                f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers "
+                "of them"
             )
-        if argument in ("truth", "ranked") and inner != pl.Null:  # Null: all lists are empty.
-            first, shared = items = items or (name, inner)
-            if inner != shared:
-                raise TypeError(
-                    f"{shown(first)} holds lists of {type_of(shared)}, and {shown(name)} of {type_of(inner)}: cast one "
-                    "of them to the type of the other, or no item is ever found; lists of labels and of their scores "
-                    f"need frame.explode({shown(first)}, {shown(name)})"
-                )
-    return items[1] if items else pl.String()
+    if not types:
+        return pl.String()
+    first, shared = next(iter(types.items()))
+    for name, inner in types.items():
+        if inner != shared:
+            raise TypeError(
+                f"{shown(first)} holds lists of {type_of(shared)}, and {shown(name)} of "
+                f"{type_of(inner)}: cast one of them to the type of the other, or no item is ever "
+                "found; lists of labels and of their scores need "
+                f"frame.explode({shown(first)}, {shown(name)})"
+            )
+    return shared
 
 
-def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> None:
-    """Raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
-    keys = data.select("^by[0-9]+$")
+def _validate_lists(data: pl.DataFrame, columns: NamedColumns) -> None:
+    """Raise if a list is missing or has another length, or if a key occurs twice."""
     for ours, (argument, name) in columns.items():
         if argument == "by":
             continue
-        lists, column = data[ours], f"{argument} column {shown(name)}"
+        lists = data[ours]
+        column = f"{argument} column {shown(name)}"
         # A score may be missing.
-        if nulls := (
-            lists if argument == "scores" else lists.explode(empty_as_null=False)
-        ).null_count():
+        values = lists if argument == "scores" else lists.explode(empty_as_null=False)
+        nulls = values.null_count()
+        if nulls:
             raise ValueError(
-                f"{column} has {pluralize(nulls, 'null', 'nulls')}, as a list or inside one: take them out, drop these "
-                "rows, or fill them with empty lists"
+                f"{column} has {pluralize(nulls, 'null', 'nulls')}, as a list or inside one: take "
+                "them out, drop these rows, or fill them with empty lists"
             )
         items = "truth" if argument == "gain" else ours.replace("scores", "ranked")
-        if other := int((lists.list.len() != data[items].list.len()).sum()):
+        others = int((lists.list.len() != data[items].list.len()).sum())
+        if others:
             raise ValueError(
                 f"{column} has lists of other lengths than {shown(columns[items][1])} in "
-                f"{pluralize(other, 'row', 'rows')}: one number for each item"
+                f"{pluralize(others, 'row', 'rows')}: one number for each item"
             )
-        if (
-            argument == "ranked"
-            and not repeats
-            and (has_repeats := lists.list.n_unique() < lists.list.len()).any()
-        ):
-            first = lists.filter(has_repeats).head(1).explode(empty_as_null=False, keep_nulls=False)
+    keys = data.select("^by[0-9]+$")
+    is_repeated = keys.is_duplicated()
+    if is_repeated.any():
+        raise ValueError(
+            f"by names {_key(keys.filter(is_repeated))} in more than one row, and their lists "
+            "would be one ranking: name another column, too, such as the visit"
+        )
+
+
+def _refuse_repeated_items(data: pl.DataFrame, columns: NamedColumns) -> None:
+    """Raise if an item occurs twice in a ranked list."""
+    for ours, (argument, name) in columns.items():
+        if argument != "ranked":
+            continue
+        lists = data[ours]
+        has_repeats = lists.list.n_unique() < lists.list.len()
+        if has_repeats.any():
+            first = lists.filter(has_repeats).head(1).explode(empty_as_null=False)
+            item = first.filter(~first.is_first_distinct())[0]
+            key = _key(data.select("^by[0-9]+$").filter(has_repeats))
+            number = pluralize(int(has_repeats.sum()), "such list", "such lists")
             raise ValueError(
-                f"{column} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
-                f"{_key(keys.filter(has_repeats))} ({pluralize(int(has_repeats.sum()), 'such list', 'such lists')}): "
+                f"ranked column {shown(name)} has {shown(item)} twice at {key} ({number}): "
                 "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
             )
-    if (is_repeated := keys.is_duplicated()).any():
-        raise ValueError(
-            f"by names {_key(keys.filter(is_repeated))} in more than one row, and their lists would be one ranking: "
-            "name another column, too, such as the visit"
-        )
 
 
 def _key(keys: pl.DataFrame) -> str:
@@ -203,45 +225,55 @@ def _key(keys: pl.DataFrame) -> str:
 
 
 def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.LazyFrame:
-    """Return `row` and the new columns. Lists are put in order before they are exploded: they are fewer than items."""
-    has_scores = "scores0" in rows.collect_schema()
+    """Return `row` and the new columns.
+
+    Lists are put in order before they are exploded, because they are fewer than items.
+    """
+    schema = rows.collect_schema()
+    has_scores = "scores0" in schema
     parts = []
-    for i, name in enumerate(systems):
-        lists = {"ranked": f"ranked{i}", "score": f"scores{i}" if has_scores else None}
-        parts.append(rows.select("row", "truth", system=pl.lit(name, pl.Enum(systems)), **lists))
+    for i, system in enumerate(systems):
+        lists = {"ranked": f"ranked{i}"}
+        if has_scores:
+            lists["scores"] = f"scores{i}"
+        parts.append(rows.select("row", "truth", system=pl.lit(system), **lists))
     table = pl.concat(parts, how="vertical_relaxed")
-    table = table.sort("row", maintain_order=True) if len(parts) > 1 else table
-    ranked, item, score = pl.col("ranked"), pl.col("item"), -1 - pl.col("place")
+    if len(parts) > 1:
+        table = table.sort("row", maintain_order=True)
+
+    ranked = pl.col("ranked")
     if duplicates == "drop" and not has_scores:
         table = table.with_columns(ranked.list.unique(maintain_order=True))
     # The relevant items that are not in the ranked list come behind it.
     once = ranked.list.concat("truth").list.unique(maintain_order=True)
-    items = (
-        ranked.list.concat(once.list.slice(ranked.list.n_unique()))
-        if duplicates != "raise"
-        else once
-    )
-    table = table.with_columns(item=items, length=ranked.list.len().cast(pl.Int64))
-    table = table.with_columns(place=pl.int_ranges(item.list.len().cast(pl.Int64)))
+    items = once
+    if duplicates != "raise":
+        items = ranked.list.concat(once.list.slice(ranked.list.n_unique()))
+    table = table.with_columns(item=items, length=ranked.list.len().cast(pl.Int64)).drop("ranked")
+    place = pl.col("place")
+    table = table.with_columns(place=pl.int_ranges(pl.col("item").list.len().cast(pl.Int64)))
     # If both lists are empty, the result has one row without an item.
-    table = table.drop("ranked").explode("item", "place", empty_as_null=True, keep_nulls=False)
-    # A search in a short list takes a fraction of the time of a join of all items.
-    relevant = item.is_in("truth").fill_null(False)
-    first = pl.struct("row", "system", "item").is_first_distinct()
+    table = table.explode("item", "place", empty_as_null=True, keep_nulls=False)
+
+    is_first = pl.struct("row", "system", "item").is_first_distinct()
+    if duplicates == "drop" and has_scores:
+        table = table.filter(is_first)
+    score = -1 - place
     if has_scores:
-        score = pl.col("score").list.get(pl.col("place"), null_on_oob=True)
-        table = table.filter(first) if duplicates == "drop" else table
-    table = table.select(
-        *("row", "item"),
-        score=pl.when(pl.col("place") < pl.col("length")).then(score),
-        truth=relevant & first if duplicates == "miss" else relevant,
-        system=pl.col("system").cast(pl.String),
-    )
-    if "gain" in rows.collect_schema():
-        gains = rows.select("row", "gain", item="truth").explode(
-            "item", "gain", empty_as_null=False, keep_nulls=False
-        )
-        gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
-        table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
-        table = table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))
-    return table
+        score = pl.col("scores").list.get(place, null_on_oob=True)
+    # A search in a short list takes a fraction of the time of a join of all items.
+    truth = pl.col("item").is_in("truth").fill_null(False)
+    if duplicates == "miss":
+        truth &= is_first
+    score = pl.when(place < pl.col("length")).then(score)
+    table = table.select("row", "item", "system", score=score, truth=truth)
+    return _with_gain(table, rows) if "gain" in schema else table
+
+
+def _with_gain(table: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the table with the gains of relevant items, and 0 for all others."""
+    gains = rows.select("row", "gain", item="truth")
+    gains = gains.explode("item", "gain", empty_as_null=False, keep_nulls=False)
+    gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
+    table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
+    return table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))

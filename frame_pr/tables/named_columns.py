@@ -17,16 +17,14 @@ NamedColumns: TypeAlias = Mapping[str, tuple[str, Any]]
 def read_columns(
     kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]
 ) -> tuple[pl.DataFrame, list[Any]]:
-    """Return the columns under our names, and the names of those that the result has in addition to the new ones."""
+    """Return the columns under our names, and the names of the caller's columns in the result."""
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
     refuse_repeats(columns.values())
     used = [name for argument, name in columns.values() if argument != "by"]
     carried = [name for name in kind.columns if name not in used]
-    refuse_clash(
-        new, carried, "the frame has a column {}, as the result has one: rename it before the call"
-    )
+    problem = "the frame has a column {}, as the result has one: rename it before the call"
+    refuse_clash(new, carried, problem)
     source = kind.read([name for _, name in columns.values()])
-    return source.select(
-        by_name(name).alias(ours) for ours, (_, name) in columns.items()
-    ).collect(), carried
+    named = (by_name(name).alias(ours) for ours, (_, name) in columns.items())
+    return source.select(named).collect(), carried
