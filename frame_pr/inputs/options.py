@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import polars as pl
 
 from frame_pr.frames.arguments import Refusal
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict
+else:
+    from typing import TypedDict
 
 Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", "order"]
 
@@ -115,7 +120,7 @@ class RowCurveOptions(RowOptions, total=False):
     prevalence: float | Column | Any
 
 
-class Options(LabelOptions, GainOptions, total=False):
+class AllOptions(LabelOptions, GainOptions, total=False):
     """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
 
     Each function accepts the options that have a meaning for it, and names those that it refuses.
@@ -179,7 +184,16 @@ class Options(LabelOptions, GainOptions, total=False):
     """
 
 
-class EvaluationOptions(Options, total=False):
+if TYPE_CHECKING:
+    # No subclass adds keys, so `**options` of this type may stand next to other keywords.
+    class Options(AllOptions, total=False, closed=True):
+        """The options of all functions."""
+else:
+    Options = TypedDict("Options", AllOptions.__annotations__, total=False)
+    Options.__doc__ = AllOptions.__doc__
+
+
+class EvaluationOptions(AllOptions, total=False):
     """The options of `Options`, the positive label, and the value that replaces null where a metric is undefined."""
 
     positive: object
