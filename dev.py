@@ -1,341 +1,174 @@
-"""Developer commands for every operating system: `python dev.py check`. With make, `make check` is the same.
+"""Commands for developers, such as `python3 dev.py check`. They install what they need into .venv."""
 
-A command installs what it needs into `.venv`, once. `python dev.py --help` lists the commands.
-"""
-
-import argparse
+import glob
 import os
-import re
-import shutil
+import shlex
 import subprocess
 import sys
-import tempfile
-import tomllib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-LOCKED = ROOT / "constraints.txt"
 VENV = ROOT / os.environ.get("VENV", ".venv")
-PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
-# One polars thread for each of the processes that run tests.
-POLARS_THREADS = {"POLARS_MAX_THREADS": "1"}
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 
-
-VERSIONS = {
-    "floor": (),
-    "locked": ("--constraint", str(LOCKED)),
-    "newest": ("--upgrade",),
-    # The last polars before 2 warns of calls that mean something else in 2.
-    "polars-1": ("polars<2",),
+LOCKED = "--constraint constraints.txt"
+DIRECT = "--editable .[dask,pandas,plot,stats]"
+ENVIRONMENTS = {
+    "demo": f"{LOCKED} --editable .[pandas,plot] --group demo",
+    "dev": f"{LOCKED} --editable .[all] --group dev",
+    "lowest": f"--constraint lowest.txt {DIRECT} --group fast",
+    "newest": f"--upgrade {DIRECT} --group fast",
+    "peers": f"{LOCKED} {DIRECT} --group peers",
+    "bench": f"{LOCKED} --editable .[pandas,plot,stats] --group bench",
+    "release": f"{LOCKED} --group release",
+    "workflows": f"{LOCKED} --group workflows",
 }
-"""The versions of the dependencies that `fast` runs with, as arguments of pip."""
-TESTS = ("-m", "pytest", "--ignore=tests/peers", "--dist=loadgroup")
-"""tests/peers compares with other libraries, which `peers` installs."""
-FAST = (*TESTS, "tests", "README.md", "-m", "not slow")
-"""The tests that are not marked `slow`, and the examples of README.md."""
-GENERATED = (
-    "docs/metrics.py",
-    "docs/option_tables.py",
-    "docs/public_surface.py",
+"""What uv installs for a command."""
+PYTEST = "python -m pytest --ignore=tests/peers --dist=loadgroup"
+FAST = f"{PYTEST} tests README.md -m 'not slow'"
+LINT = (
+    "ruff check .",
+    "ruff format --check .",
+    "lint-imports --no-cache --no-logo",
+    "python .ci/one_step.py frame_pr",
+    "mypy",
 )
-"""The scripts that write pages and snapshots from the code."""
-COMMANDS: dict[str, Callable[..., None]] = {}
+GENERATE = [f"python docs/{name}.py" for name in ("metrics", "option_tables", "public_surface")]
+SITE = [
+    "typos",
+    "python -W ignore::DeprecationWarning examples/gallery.py",
+    "sphinx-build -q -E -W --keep-going docs docs/_build",
+    "python docs/axe.py docs/_build",
+    "python docs/check_search.py docs/_build",
+]
+PACKAGE = [
+    "python -m build --no-isolation",  # builds the wheel from the sdist
+    "twine check --strict dist/*",
+    "check-wheel-contents dist/*.whl",
+]
+COMPILE = (
+    "uv pip compile --quiet --universal --python-version 3.11 --upgrade --no-annotate --no-header"
+)
+GROUPS = "--all-extras --group dev --group peers --group bench --group release --group workflows"
+LOCK = [
+    f"{COMPILE} {GROUPS} --output-file constraints.txt pyproject.toml",
+    f"{COMPILE} --group build --generate-hashes --output-file .github/build.txt",
+]
+COMMANDS = {
+    "demo": ("demo", "compare two classifiers per digit", ["python examples/digits_report.py"]),
+    "test": ("dev", "all tests and examples of the docs", [LINT, f"{PYTEST} -n auto"]),
+    "check": ("dev", "lint, types, fast tests: after every change", [LINT, f"{FAST} -n 2"]),
+    "generate": ("dev", "rewrite the pages that follow from the code", GENERATE),
+    "docs": ("dev", "build the site into docs/_build", SITE),
+    "lint": ("dev", "lint and types alone", [LINT]),
+    "lowest": ("lowest", "fast tests, lowest dependencies", [f"{FAST} -q -n auto"]),
+    "newest": ("newest", "fast tests, newest dependencies", [f"{FAST} -q -n auto"]),
+    "peers": ("peers", "other libraries", ["python -m pytest -q tests/peers -n auto"]),
+    "coverage": ("dev", "lines that fast tests run", [f"{FAST} -q -n 2 --cov=frame_pr"]),
+    "fuzz": ("dev", "random cases: --cases 100000 --seed 7", ["python tests/fuzz.py"]),
+    "bench": ("bench", "time and memory: --base CHECKOUT", ["python -m benchmarks"]),
+    "package": ("release", "build wheel and sdist into dist/", PACKAGE),
+    "workflows": ("workflows", "check .github", ["actionlint", "zizmor --offline .github"]),
+    "lock": ("release", "write the newest versions to constraints.txt", LOCK),
+}
+"""The environment of a command, what it is for, and its programs. Those of a tuple run together."""
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    COMMANDS[function.__name__] = function
-    return function
+def main():
+    name, *arguments = sys.argv[1:] or ["--help"]
+    if name not in COMMANDS:
+        lines = [f"  {name:10}{about}" for name, (_, about, _) in COMMANDS.items()]
+        print(__doc__, *lines, sep="\n")
+        raise SystemExit(0 if name in ("-h", "--help", "help") else 2)
+    if sys.version_info < (3, 11):
+        stop(f"Python {sys.version.split()[0]} is too old; run it with Python 3.11 or later")
+    os.chdir(ROOT)
+    environment, _, steps = COMMANDS[name]
+    install(environment)
+    before = generated() if name == "docs" else None
+    if name == "docs":
+        run_all(GENERATE)
+    if name == "docs" and generated() != before:
+        stop("generated pages were not current, and are now; look at the changes and commit them")
+    run_all([*steps[:-1], f"{steps[-1]} {shlex.join(arguments)}"] if arguments else steps)
 
 
-@command
-def demo() -> None:
-    """Run the example."""
-    run(install("examples"), "examples/digits_report.py")
-
-
-@command
-def check() -> None:
-    """Run ruff, mypy, the fast tests and the examples of the README."""
-    python = install("dev")
-    check_style(python)
-    # Without its cache, mypy takes as long as half of the tests.
-    with ThreadPoolExecutor() as pool:
-        types = pool.submit(
-            subprocess.run, [tool(python, "mypy")], cwd=ROOT, capture_output=True, encoding="utf-8"
-        )
-        run(python, *FAST, "--numprocesses=2", **POLARS_THREADS)
-    print(types.result().stdout, end="")
-    if types.result().returncode:
-        raise SystemExit(types.result().returncode)
-
-
-@command
-def test() -> None:
-    """Run ruff, mypy, all tests and all examples of the docs."""
-    lint()
-    run(install("dev"), *TESTS, "--numprocesses=auto", **POLARS_THREADS)
-
-
-@command
-def peers() -> None:
-    """Compare with other libraries: tests/peers, in the environment of the extra `peers`."""
-    options = ["--quiet", "--numprocesses=auto", "--dist=loadgroup"]
-    run(environment("peers"), "-m", "pytest", "tests/peers", *options, **POLARS_THREADS)
-
-
-@command
-def fast(*arguments: str) -> None:
-    """Run the fast tests on other versions: floor, locked, newest or polars-1."""
-    run(environment(*arguments), *FAST, "--quiet", "--numprocesses=auto", **POLARS_THREADS)
-
-
-@command
-def environment(*arguments: str) -> Path:
-    """Make the environment of `fast` or `peers`, and run nothing in it."""
-    if arguments == ("peers",):
-        return install("peers")
-    if len(arguments) != 1 or arguments[0] not in VERSIONS:
-        raise SystemExit(f"which versions: {', '.join(VERSIONS)}?")
-    if arguments[0] != "floor":
-        return install("fast", *VERSIONS[arguments[0]])
-    VENV.mkdir(parents=True, exist_ok=True)
-    lowest = VENV / "floor.txt"
-    script = [sys.executable, ROOT / ".ci" / "minimum_versions.py"]
-    lowest.write_bytes(subprocess.run(script, stdout=subprocess.PIPE, check=True).stdout)
-    return install("fast", "--constraint", str(lowest))
-
-
-@command
-def coverage() -> None:
-    """Run the fast tests and report which lines they cover."""
-    options = ["--cov=frame_pr", "--cov-report=term:skip-covered", "--cov-fail-under=93"]
-    run(install("dev"), *FAST, "--quiet", "--numprocesses=auto", *options, **POLARS_THREADS)
-
-
-@command
-def fuzz(*arguments: str) -> None:
-    """Compare random cases with exact answers: --cases 100000, --seed 7."""
-    run(
-        install("dev"),
-        "-m",
-        "fuzz",
-        *arguments,
-        PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
-        **POLARS_THREADS,
-    )
-
-
-@command
-def lint() -> None:
-    """Run ruff, the contract of the layers, and mypy."""
-    python = install("dev")
-    check_style(python)
-    run(tool(python, "mypy"))
-
-
-def check_style(python: Path) -> None:
-    run(tool(python, "ruff"), "check", ".")
-    run(tool(python, "ruff"), "format", "--check", ".")
-    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
-
-
-@command
-def workflows() -> None:
-    """Check .github/workflows with actionlint and zizmor."""
-    python = install("workflows")
-    files = sorted(str(path) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
-    run(tool(python, "actionlint"), *files)
-    run(tool(python, "zizmor"), "--offline", "--persona=pedantic", ".github")
-
-
-@command
-def generate() -> None:
-    """Rewrite the pages and snapshots that follow from the code."""
-    python = install("dev")
-    for script in GENERATED:
-        run(python, script)
-
-
-@command
-def docs() -> None:
-    """Check that generated files are current, draw the plots, build the pages into docs/_build, and check those."""
-    python = install("dev")
-    run(tool(python, "typos"))
-    before = generated_texts()
-    generate()
-    changed = [
-        str(path.relative_to(ROOT))
-        for path, text in generated_texts().items()
-        if before.get(path) != text
-    ]
-    if changed:
-        raise SystemExit(f"these were not current, and are now: {', '.join(changed)}")
-    run(
-        python, "-W", "ignore::DeprecationWarning", "examples/gallery.py", stdout=subprocess.DEVNULL
-    )
-    run(tool(python, "sphinx-build"), "-q", "-E", "-W", "--keep-going", "docs", "docs/_build")
-    run(python, ".ci/axe.py", "docs/_build")
-    print("docs/_build/index.html")
-
-
-def generated_texts() -> dict[Path, bytes]:
-    """The files that `generate` may rewrite."""
-    places = (
-        "*.md",
-        "*.cff",
-        "docs/**/*.md",
-        "docs/**/*.svg",
-        "examples/*.ipynb",
-        "frame_pr/**/*.py",
-        "docs/*.txt",
-    )
-    return {
-        path: path.read_bytes()
-        for place in places
-        for path in ROOT.glob(place)
-        if "_build" not in path.parts
-    }
-
-
-@command
-def package() -> None:
-    """Build wheel and sdist into dist/, check them, and install them into empty environments."""
-    shutil.rmtree(ROOT / "dist", ignore_errors=True)
-    with tempfile.TemporaryDirectory() as work:
-        # Without [md], readme_renderer accepts every README.
-        tools = make(Path(work, "tools"), "build", "twine", "readme_renderer[md]")
-        print("== build", flush=True)
-        log = Path(work, "build.txt")
-        with log.open("wb") as output:
-            ran = subprocess.run(
-                [tools, "-m", "build", "--outdir", "dist", "."],
-                cwd=ROOT,
-                stdout=output,
-                stderr=output,
-            )
+def install(environment):
+    """Install what an environment needs: once, and again when the dependencies change."""
+    stamp = VENV / f".{environment}"
+    changed = max(Path(file).stat().st_mtime for file in ("pyproject.toml", "constraints.txt"))
+    if stamp.exists() and stamp.stat().st_mtime >= changed:
+        return
+    print(f"Installing into {VENV}, once.", flush=True)
+    try:
+        import ensurepip  # noqa: F401
+        import venv
+    except ImportError:
+        stop("this Python has no venv; on Debian and Ubuntu: apt install python3-venv")
+    if not program("python").exists():
+        venv.create(VENV, with_pip=True)
+    if not program("uv").exists():
+        pip = [program("python"), "-m", "pip", "install", "--quiet", "uv"]
+        ran = subprocess.run(pip, stderr=subprocess.PIPE, text=True)
         if ran.returncode:
-            raise SystemExit(log.read_text(encoding="utf-8", errors="replace"))
-        built = sorted((ROOT / "dist").iterdir())
-        run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
-        run(tools, ".ci/package_contents.py", "dist")
-        sdist, wheel = (
-            next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl")
-        )
-        extras_of_wheel = ("", "[pandas,plot]", "[dask]")
-        trials = [*((wheel, extras) for extras in extras_of_wheel), (sdist, ""), (ROOT, "")]
-        for number, (source, extras) in enumerate(trials):
-            print(f"== install {source.name}{extras}", flush=True)
-            editable = ["--editable"] if source == ROOT else []
-            python = make(Path(work, str(number)), *editable, f"{source}{extras}")
-            # From another folder, where the sources are not on the path.
-            run(
-                python,
-                "-W",
-                "error",
-                str(ROOT / ".ci" / "package_use.py"),
-                extras,
-                *editable,
-                cwd=work,
-            )
+            reason = ran.stderr.strip().splitlines()[-1]
+            stop(f"uv cannot be installed; is there a network? pip says: {reason}")
+    if environment == "lowest":
+        extras = "--extra dask --extra pandas --extra plot --extra stats"
+        compiled = f"--quiet --no-deps --no-header --output-file {VENV / 'lowest.txt'}"
+        run(f"uv pip compile --resolution lowest-direct {extras} {compiled} pyproject.toml")
+    packages = ENVIRONMENTS[environment].replace("lowest.txt", str(VENV / "lowest.txt"))
+    run(f"uv pip install --quiet {packages}")
+    stamp.touch()
 
 
-@command
-def bench(*arguments: str) -> None:
-    """Measure time and memory: --base CHECKOUT compares, --peers adds libraries, --write fills benchmarks/REPORT.md."""
-    run(install("bench"), "-m", "benchmarks", *arguments)
+def generated():
+    """The changes of the working tree, with those that `generate` makes."""
+    return subprocess.run(["git", "diff"], stdout=subprocess.PIPE, check=True).stdout
 
 
-@command
-def notes(*arguments: str) -> None:
-    """Print the section of CHANGELOG.md on the version of a tag, such as v0.1.0."""
-    version = "".join(arguments).removeprefix("v")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    if version != project["version"]:
-        raise SystemExit(f"the version is {project['version']} in pyproject.toml, not {version}")
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    section = re.search(rf"(?ms)^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |^\[|\Z)", text)
-    if section is None:
-        raise SystemExit(f"CHANGELOG.md has no section [{version}]")
-    sys.stdout.reconfigure(encoding="utf-8")
-    print(section[1].strip())
+def run_all(steps):
+    for step in steps:
+        if isinstance(step, str):
+            run(step)
+            continue
+        with ThreadPoolExecutor() as pool:
+            for ended in [pool.submit(run, command) for command in step]:
+                ended.result()
 
 
-@command
-def clean() -> None:
-    """Remove `.venv`, caches and builds."""
-    caches = (
-        ".hypothesis",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        "build",
-        "dist",
-        "docs/_build",
-        "docs/api",
-    )
-    compiled = [path for path in ROOT.rglob("__pycache__") if VENV not in path.parents]
-    for path in (VENV, *(ROOT / cache for cache in caches), *compiled):
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def install(extra: str, *pip: str) -> Path:
-    """The Python of the environment, with the extra: installed once, and again when the dependencies change."""
-    stamp = VENV / f".{extra}"
-    changed = max(file.stat().st_mtime for file in (ROOT / "pyproject.toml", LOCKED))
-    if not stamp.exists() or stamp.stat().st_mtime < changed:
-        print(f"Installing into {VENV}, once.", flush=True)
-        make(VENV, *(pip or ("--constraint", str(LOCKED))), "--editable", f"{ROOT}[{extra}]")
-        stamp.touch()
-    return python_of(VENV)
-
-
-def make(venv: Path, *pip: str) -> Path:
-    """The Python of an environment, in which pip has installed this."""
-    run(sys.executable, "-m", "venv", venv)
-    # Most of what is installed is never imported: compiling all of it takes longer than the rest.
-    run(python_of(venv), *PIP, "install", "--no-compile", *pip)
-    return python_of(venv)
-
-
-def python_of(venv: Path) -> Path:
-    return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def tool(python: Path, name: str) -> Path:
-    return python.with_name(name + python.suffix)
-
-
-def run(
-    program: str | Path,
-    *arguments: str | Path,
-    cwd: str | Path = ROOT,
-    stdout: int | None = None,
-    **variables: str,
-) -> None:
-    """Run a program, and end with its exit status if it fails."""
-    # Tests start many processes, each of which would compile what it imports anew.
-    environ = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    environ["PYTHONUTF8"] = "1"  # tables of polars go to a pipe, on Windows too
-    ran = subprocess.run([program, *arguments], cwd=cwd, env=environ | variables, stdout=stdout)
+def run(command):
+    """Run a program of the environment, and end with its status if it fails."""
+    first, *words = shlex.split(command)
+    arguments = [path for word in words for path in sorted(glob.glob(word)) or [word]]
+    # Tables of polars go to a pipe, and each process of the tests has one thread of polars.
+    variables = {"PYTHONUTF8": "1", "POLARS_MAX_THREADS": "1", "VIRTUAL_ENV": str(VENV)}
+    if first == "uv":
+        variables.update(pip_settings())
+    ran = subprocess.run([program(first), *arguments], env={**os.environ, **variables})
     if ran.returncode:
-        raise SystemExit(ran.returncode)
+        stop(f"{command} fails")
 
 
-def main() -> None:
-    lines = [f"  {name:<12}{function.__doc__}" for name, function in COMMANDS.items()]
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        epilog="commands:\n" + "\n".join(lines),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def pip_settings():
+    """The index of pip's configuration, which uv does not read."""
+    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX"}
+    listed = subprocess.run(
+        [program("python"), "-m", "pip", "config", "list"], stdout=subprocess.PIPE, text=True
     )
-    parser.add_argument("command", choices=COMMANDS, metavar="command")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the command")
-    read = parser.parse_args(sys.argv[1:] or ["--help"])
-    COMMANDS[read.command](*read.arguments)
+    pairs = (line.partition("=") for line in listed.stdout.splitlines())
+    found = {key.rpartition(".")[2]: value.strip("'") for key, _, value in pairs}
+    settings = {names[key]: value for key, value in found.items() if key in names}
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match", **settings}  # as pip searches indexes
+
+
+def program(name):
+    return BIN / (f"{name}.exe" if os.name == "nt" else name)
+
+
+def stop(reason):
+    raise SystemExit(f"dev.py: {reason}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run axe-core over the built site in a browser, light and dark, wide and narrow: `python .ci/axe.py docs/_build`.
+"""Run axe-core over the built site in a browser, light and dark, wide and narrow: `python docs/axe.py docs/_build`.
 
 Where there is no Chromium, or no axe-core to be had, it says so and finds nothing.
 """

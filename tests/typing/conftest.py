@@ -1,0 +1,3 @@
+"""Files that only type checkers read."""
+
+collect_ignore = ["mistakes.py", "user.py"]
