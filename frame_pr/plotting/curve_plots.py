@@ -12,7 +12,7 @@ from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
-from frame_pr.inputs.options import REFUSED, Column, Columns, Options, options_in
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, draw_line, scales_of
 from frame_pr.plotting.curve_data import (
@@ -58,7 +58,7 @@ _HINTS = {
 """Advice for keywords of other libraries."""
 
 
-class PlotArguments(StyleArguments, Options, total=False):
+class PlotArguments(StyleArguments, LabelOptions, total=False):
     """More arguments of `plot`. At run time, properties of matplotlib's Line2D are more of them."""
 
     baseline: bool
