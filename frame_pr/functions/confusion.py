@@ -17,7 +17,8 @@ from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options
 from frame_pr.inputs.request import Request, Use, request_of
-from frame_pr.inputs.rows import on_rows, rows_of
+from frame_pr.inputs.results import on_rows
+from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
 from frame_pr.inputs.validate import Selection, selected
 from frame_pr.inputs.values import (

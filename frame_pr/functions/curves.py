@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Unpack
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
 from frame_pr.frames.columns import refuse_existing, stacked
@@ -23,21 +24,16 @@ from frame_pr.inputs.options import (
     RowCurveOptions,
 )
 from frame_pr.inputs.request import TOTALS, Request, Use, request_of
-from frame_pr.inputs.rows import Rows, on_rows, rows_of
+from frame_pr.inputs.results import on_rows
+from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, request_for
 from frame_pr.metrics.rates import CONFUSION_AT_CUTOFF, COUNTS, columns_of_rates, rate_of
-from frame_pr.ranking.blocks import (
-    PackedRows,
-    blocks_of,
-    ends,
-    numbered_rows,
-    running_columns,
-    starts,
-)
+from frame_pr.ranking.blocks import blocks_of, ends, running_columns, starts
+from frame_pr.ranking.sort import PackedRows, numbered_rows
 
 CURVE_COLUMNS = ("threshold", "k", "tp", "precision", "recall")
 """The columns of a curve."""
@@ -278,32 +274,51 @@ def _with_curve(
 ) -> Frame:
     rows, output = rows_of(frame, request, all_rows=True)
     refuse_existing({prefix + name: None for name in (*columns, *named)}, output.kind.columns)
-    result = output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
+    table, formulas = _columns_of_rows(rows, columns)
+    new = {prefix + name: formula for name, formula in formulas.items()}
+    result = output.kind.append_columns(table.select(**new), list(new))
     return append_metrics(result, request, named, prefix, None) if named else result
 
 
-def _columns_of_blocks(
+def _columns_of_rows(
     rows: Rows, columns: Sequence[str]
-) -> tuple[list[pl.Series], Mapping[str, pl.Expr], list[pl.Series]]:
-    """Return columns of the blocks, formulas of them for these columns of the curve, and block numbers of the rows."""
+) -> tuple[pl.LazyFrame, Mapping[str, pl.Expr]]:
+    """Return the columns of the block of each row, and formulas of them for these columns of the curve."""
     ranked, numbers = numbered_rows(rows)
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked)
+    del ranked  # The keys take more memory than the blocks.
+    values = _collected_blocks(rows, blocks, formulas)
+    if rows.weights.fractional:
+        formulas = {name: pl.col(name) for name in formulas}
+    # Column by column, so that none stays in memory after it was read.
+    gathered = [_gathered(values.drop_in_place(name), numbers) for name in values.columns]
+    return pl.LazyFrame(gathered).cast({cs.integer(): pl.Int64}), formulas
+
+
+def _collected_blocks(
+    rows: Rows, blocks: pl.LazyFrame, formulas: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Collect the columns of blocks that formulas read; of float weights their values, which are narrower."""
     engine = engine_for(rows.height)
-    del ranked
-    if rows.weights.fractional:  # Units are wider than the values.
-        values = blocks.select(**formulas).collect(engine=engine)
-        return [*values], {name: pl.col(name) for name in formulas}, [numbers]
+    if rows.weights.fractional:
+        return blocks.select(**formulas).collect(engine=engine)
     # The maximum from the end takes as much memory as all other columns, so it waits until these
-    # are narrow.
+    # are collected.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     counts = blocks.select("group", *sorted(read - {last})).collect(engine=engine)
-    del blocks
-    if last not in read:
-        return [*counts.drop("group")], formulas, [numbers]
-    largest = running_columns(in_ranges=False)[last].alias(last)
-    maximum = counts.lazy().select(largest).collect(engine=engine)
-    return [*counts.drop("group"), *maximum], formulas, [numbers]
+    if last in read:
+        largest = running_columns()[last].alias(last)
+        counts.hstack(counts.lazy().select(largest).collect(engine=engine), in_place=True)
+    return counts.drop("group")
+
+
+def _gathered(column: pl.Series, block_numbers: pl.Series) -> pl.Series:
+    """Return the value of the block of each row."""
+    # Gathering takes most of the time, and less for narrow columns.
+    if column.dtype.is_integer():
+        column = column.shrink_dtype()
+    return column.rechunk().gather(block_numbers)
 
 
 def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:

@@ -16,7 +16,8 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.options import Column, Columns, Options, RowOptions
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import OutputFrame, on_rows, rows_of
+from frame_pr.inputs.results import OutputFrame, on_rows
+from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
 from frame_pr.metrics.names import is_metric, meant_names, metric, request_for

@@ -17,12 +17,13 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.options import REFUSED, Column, Columns, Options, TallyOptions
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import on_rows, rows_of
-from frame_pr.inputs.thresholds import worst_reached
+from frame_pr.inputs.results import on_rows
+from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
 from frame_pr.ranking.blocks import blocks_of, ends, from_start, starts
+from frame_pr.ranking.threshold_codes import worst_reached
 
 Bins: TypeAlias = int | list[Threshold]
 """The number of bins, or their lower edges."""

@@ -71,17 +71,20 @@ def _warn_of_whole_scores(
     """Warn of scores that look like predicted classes or like ranks, by their values."""
     are_classes, are_ranks = [], []
     for column in scores:
-        ends: Any = (data[column].min(), data[column].max())
+        score = data[column]
+        ends: Any = (score.min(), score.max())
         if ends in _CLASSES and not {"ties", "tie_break"} & request.options.keys():
-            are_classes.append(column)
+            # The first scores of most frames tell, and take no time.
+            if score.head(_FIRST).drop_nulls().n_unique() <= 3:  # With NaN.
+                are_classes.append(column)
         elif ends[0] == 1 < ends[1] and not request.ascending:
             are_ranks.append(column)
     # If one system has other scores, a rule is compared with a model.
     if not (are_classes or are_ranks) or not all(_are_whole(data[column]) for column in scores):
         return
     for column in (*are_classes, *are_ranks):
-        score = pl.col(column).cast(pl.Float64).fill_nan(None)
-        rows = data.select(*keys, is_positive.alias("hit"), score=score)
+        number = pl.col(column).cast(pl.Float64).fill_nan(None)
+        rows = data.select(*keys, is_positive.alias("hit"), score=number)
         rows = rows.filter(pl.col("score").is_not_null())
         warn_of = _warn_of_classes if column in are_classes else _warn_of_ranks
         warn_of(rows, keys, scores[column])

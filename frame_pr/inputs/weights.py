@@ -29,10 +29,6 @@ class CumulativeCount(NamedTuple):
     """In the whole group."""
     run: str
     """Cumulative over the whole column, across groups."""
-    before: str
-    """At the scores above the range, if the group is a range of the scores of a larger group."""
-    in_all: str
-    """In the whole larger group."""
 
 
 WEIGHT_COLUMNS = ("weight", "gain")
@@ -44,19 +40,10 @@ EXTRA_SUMS = (*GAINS, "judged", "unjudged")
 """The sums over the rows of a block. Only `unjudged` is cumulative down the ranking, too."""
 
 
-HITS = CumulativeCount(
-    "hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all"
-)
-ROWS = CumulativeCount("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
+HITS = CumulativeCount("hits", "tp", "positives", run="tp_run")
+ROWS = CumulativeCount("size", "k", "rows", run="k_run")
 CUMULATIVE_COUNTS = (HITS, ROWS)
-UNJUDGED = CumulativeCount(
-    "unjudged",
-    "unjudged_k",
-    "unjudged_rows",
-    run="unjudged_run",
-    before="unjudged_before",
-    in_all="unjudged_rows_in_all",
-)
+UNJUDGED = CumulativeCount("unjudged", "unjudged_k", "unjudged_rows", run="unjudged_run")
 """Rows whose label is missing and filled by `unjudged="negative"`."""
 
 

@@ -11,15 +11,16 @@ import polars as pl
 from frame_pr.inputs.options import BOUNDING_TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
-from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.totals import with_totals
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, Weights
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
 from frame_pr.metrics.rates import is_rate
-from frame_pr.ranking.blocks import PackedRows, Reached, best_blocks, blocks_of
+from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
+from frame_pr.ranking.sort import PackedRows
+from frame_pr.ranking.sort_keys import SortKey, key_of, parts_of_largest
+from frame_pr.ranking.threshold_codes import code_reached
 
 
 class Plan(NamedTuple):
@@ -110,7 +111,7 @@ def plan_for(
         ranks,
         rows.valued_groups,
         rows.weights,
-        rows.key,
+        key_of(rows),
         undefined,
     )
 
@@ -157,8 +158,9 @@ def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
     """Aggregate over unsorted rows, which is enough for facts and thresholds."""
     table = rows.frame.with_columns(weight=rows.number)
     aggregates = {name: FACTS[name].over_rows for name in plan.facts}
+    key = key_of(rows)
     for cutoff in plan.thresholds.values():
-        reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
+        reached = key.score_reaches(code_reached(cutoff.threshold, key))
         aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
     sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
     return with_totals(sums, rows.totals, rows.weights)
@@ -168,8 +170,9 @@ def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.
     """Aggregate over the blocks of the ranking."""
     read_beyond_steps = {record.beyond_steps for record in plan.metrics.values()}
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
+    key = key_of(rows)
     k_at: dict[str, Reached] = {
-        f"k@{name}": partial(SortKey.reaches, code=code_reached(cutoff.threshold, rows.key))
+        f"k@{name}": partial(SortKey.reaches, code=code_reached(cutoff.threshold, key))
         for name, cutoff in plan.thresholds.items()
     }
     columns = _columns_read(plan.over_groups)
@@ -264,18 +267,17 @@ def per_group(
     table: pl.LazyFrame,
     aggregates: Aggregates,
     groups: int | None,
-    prefix: str = "",
     *,
     in_order: bool = True,
 ) -> pl.LazyFrame:
-    """Return one row per group, sorted if the table is: `group` and these aggregates over columns with a prefix.
+    """Return one row per group, sorted if the table is: `group` and these aggregates over columns of their names.
 
     The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of
     groups if groups without rows count too. `in_order`: whether the table is sorted by the groups.
     """
     parts = {}
     for name, record in aggregates.items():
-        column, kind = pl.col(prefix + name), record.kind
+        column, kind = pl.col(name), record.kind
         parts[name] = getattr(
             column.implode().list if kind.in_lists and in_order else column, kind.aggregation
         )()

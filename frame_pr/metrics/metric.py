@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.inputs.options import TIES, Ties
-from frame_pr.inputs.sort_keys import largest_by, smallest_by
+from frame_pr.ranking.sort_keys import largest_by, smallest_by
 
 CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]
 

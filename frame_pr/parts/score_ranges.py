@@ -7,21 +7,24 @@ and computes its share of the group's sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.columns import by_name
+from frame_pr.inputs.groups import MOST_GROUPS, Groups, number_groups
 from frame_pr.inputs.request import TOTALS, kind_of_totals
-from frame_pr.inputs.rows import Groups, OutputFrame, Rows, number_groups, rows_of
-from frame_pr.inputs.sort_keys import group_limit
+from frame_pr.inputs.results import OutputFrame
+from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
+    ROWS,
     UNJUDGED,
+    CumulativeCount,
     Weights,
     ends_of,
     largest_total,
@@ -29,16 +32,58 @@ from frame_pr.inputs.weights import (
 )
 from frame_pr.metrics.aggregation import aggregate, finalize, per_group, plan_for
 from frame_pr.parts.part_query import Part, PartQuery
-from frame_pr.ranking.blocks import START, blocks_of
+from frame_pr.ranking.blocks import blocks_of
 
 RANGE = "range of frame_pr"
 """The column of a part with the range of each row."""
 _RANGE_KEY = "key0"
 """The same in tables with one row per range, which name all keys as `OutputFrame.restored` does."""
-_SUM = "sum of "  # The prefix of columns next to the keys of a table.
+_COUNTS = (*CUMULATIVE_COUNTS, UNJUDGED)
+_LATER_PRECISION = "later precision"
+"""The largest precision at any threshold below the range."""
 
 OverRanges = Callable[[Part], pl.DataFrame]
 """Applies a function to parts that have a column `RANGE`, and concatenates the results."""
+
+
+def _before(count: CumulativeCount) -> str:
+    """Return the column with a count at the better scores, above the range."""
+    return f"{count.upto} before"
+
+
+def _in_all(count: CumulativeCount) -> str:
+    """Return the column with a count in the whole larger group."""
+    return f"{count.total} in all"
+
+
+class Starts(NamedTuple):
+    """The counts at which ranges start, which continue the ranking of the better ranges (see `RangeStarts`)."""
+
+    table: pl.LazyFrame
+    """`group`, and the columns of `starts_of`."""
+
+    @classmethod
+    def of(cls, look_up: Callable[[pl.LazyFrame], pl.LazyFrame], starts: pl.DataFrame) -> Starts:
+        """Return the starts of numbered groups."""
+        names = [*map(_before, _COUNTS), *map(_in_all, _COUNTS), _LATER_PRECISION]
+        return cls(look_up(starts.lazy()).select("group", *names))
+
+    def continued(
+        self, blocks: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
+    ) -> pl.LazyFrame:
+        """Add to the counts of blocks those of the better ranges of the larger group."""
+        blocks = blocks.join(self.table, on="group", how="left", maintain_order="left")
+        columns = {count.upto: pl.col(count.upto) + pl.col(_before(count)) for count in counts}
+        columns |= {count.total: pl.col(_in_all(count)) for count in _COUNTS}
+        for name in k_at:
+            k = pl.col(name) + pl.col(_before(ROWS))
+            columns[name] = pl.when(pl.col(name) > 0).then(k).otherwise(0)
+        return blocks.with_columns(**columns)
+
+    def with_later_ranges(self, blocks: pl.LazyFrame) -> pl.LazyFrame:
+        """Add what follows from the worse ranges to the columns of blocks that follow from later blocks."""
+        largest = pl.max_horizontal("interpolated_precision", _LATER_PRECISION)
+        return blocks.with_columns(interpolated_precision=largest)
 
 
 def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
@@ -48,15 +93,14 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
     """
     scores = sample.alias("").drop_nulls().sort()  # Methods of a Series named `^...$` fail.
     edges = scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
-    score, reached = by_name(call.scores[0]), partial(edges.search_sorted, side="right")
-    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True).cast(
-        pl.Int64
-    )
+    score = by_name(call.scores[0])
+    reached = partial(edges.search_sorted, side="right")
+    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True)
+    number = below.cast(pl.Int64)
+    if not call.request.ascending:
+        number = len(edges) - number
     # NaN is a missing score, but polars orders it above infinity.
-    number = pl.when(score <= float("inf")).then(
-        below if call.request.ascending else len(edges) - below
-    )
-    return number.alias(RANGE)
+    return pl.when(score <= float("inf")).then(number).alias(RANGE)
 
 
 def refuse_whole_group(call: PartQuery) -> None:
@@ -93,18 +137,11 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
         context["starts"] = with_later_precision(
             starts, over_ranges(partial(best_precision, **context)), call
         )
-    sums = number_groups(
-        over_ranges(partial(summed_up, **context)), _keys(call), group_limit(ordered=False)
-    )
-    table = finalize(
-        per_group(sums.rows, plan.over_groups, None if call.by else 1, _SUM), ["group"], plan
-    )
+    sums = number_groups(over_ranges(partial(summed_up, **context)), _keys(call), MOST_GROUPS)
+    table = per_group(sums.rows, plan.over_groups, None if call.by else 1)
+    values = sums.restore(finalize(table, ["group"], plan))
     named = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
-    return (
-        sums.restore(table)
-        .select(pl.col(source).alias(name) for name, source in named.items())
-        .collect()
-    )
+    return values.select(pl.col(source).alias(name) for name, source in named.items()).collect()
 
 
 def _keys(call: PartQuery) -> list[str]:
@@ -121,7 +158,8 @@ def _rows_of_ranges(
 ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
     """Return the canonical rows of the part, grouped by their range and the keys, with these known totals."""
     request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
-    return rows_of(part, request, starts=starts, unit=unit)
+    starts_of_groups = None if starts is None else partial(Starts.of, starts=starts)
+    return rows_of(part, request, starts=starts_of_groups, unit=unit)
 
 
 def _with_common_unit(
@@ -160,12 +198,10 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFra
     rows, output = _rows_of_ranges(part, call, unit, call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
-    table = counts.select("group", **{_SUM + name: name for name in TOTALS})
     is_unjudged = ~pl.col("judged") if call.request.fills_labels else pl.lit(False)
-    unjudged = rows.frame.group_by("group").agg(
-        (is_unjudged * rows.number).sum().alias(_SUM + UNJUDGED.total)
-    )
-    table = table.join(unjudged, on="group", how="left")
+    unjudged = (is_unjudged * rows.number).sum().alias(UNJUDGED.total)
+    of_groups = rows.frame.group_by("group").agg(unjudged)
+    table = counts.select("group", *TOTALS).join(of_groups, on="group", how="left")
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
     return output.restored(table).collect()
@@ -173,25 +209,20 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFra
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.DataFrame:
     """Return the counts with which each range starts, without the largest precision below it, sorted."""
-    coder = number_groups(counts, _keys(call), group_limit(ordered=False))
-    sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
+    coder = number_groups(counts, _keys(call), MOST_GROUPS)
     totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
-    groups = coder.rows.group_by("group").agg(
-        *(total.sum().alias(count.total) for count, total in sums.items())
-    )
-    groups = with_totals(groups.sort("group"), totals, weights)
-    groups = groups.select("group", **{count.in_all: count.total for count in sums})
+    sums = [pl.col(count.total).sum() for count in _COUNTS]
+    groups = with_totals(coder.rows.group_by("group").agg(sums).sort("group"), totals, weights)
+    groups = groups.select("group", **{_in_all(count): count.total for count in _COUNTS})
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
-    ranked = {
-        count.before: pl.when(has_range).then(total).otherwise(0) for count, total in sums.items()
-    }
-    before = {name: (number.cum_sum() - number).over("group") for name, number in ranked.items()}
-    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(
-        **before, later_precision=pl.lit(0.0)
-    )
+    columns = {_LATER_PRECISION: pl.lit(0.0)}
+    for count in _COUNTS:
+        in_range = pl.when(has_range).then(count.total).otherwise(0)
+        columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
+    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(**columns)
     starts = starts.join(groups, on="group", maintain_order="left")
-    return starts.select(_RANGE_KEY, *_keys(call), *START).collect()
+    return starts.select(_RANGE_KEY, *_keys(call), *columns, *map(_in_all, _COUNTS)).collect()
 
 
 def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
@@ -209,10 +240,9 @@ def best_precision(
 ) -> pl.DataFrame:
     """Return, for each range in the part, the largest precision at any of its thresholds."""
     rows, output = _rows_of_ranges(part, call, unit, {}, starts)
-    best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return output.restored(
-        blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)
-    ).collect()
+    best = (pl.col("tp") / pl.col("k")).max().alias("precision")
+    blocks = blocks_of(rows, ["tp", "k"], steps=True)
+    return output.restored(blocks.group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
@@ -221,9 +251,11 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
         best, on=[_RANGE_KEY, *_keys(call)], how="left", nulls_equal=True, maintain_order="left"
     )
     # A range of rows that do not count has no threshold.
-    precision = pl.col(_SUM + "precision").fill_null(0.0)
+    precision = pl.col("precision").fill_null(0.0)
     later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True)
-    return starts.with_columns(later_precision=later.over(_keys(call)) if call.by else later)
+    if call.by:
+        later = later.over(_keys(call))
+    return starts.with_columns(later.alias(_LATER_PRECISION))
 
 
 def summed_up(
@@ -232,6 +264,4 @@ def summed_up(
     """Return, for each range in the part, its share of the sums of its group."""
     rows, output = _rows_of_ranges(part, call, unit, {}, starts)
     sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
-    return output.restored(
-        sums.rename(lambda name: name if name == "group" else _SUM + name)
-    ).collect()
+    return output.restored(sums).collect()

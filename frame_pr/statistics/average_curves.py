@@ -15,7 +15,8 @@ from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.inputs.request import Use, request_of
-from frame_pr.inputs.rows import OutputFrame, rows_of
+from frame_pr.inputs.results import OutputFrame
+from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import scipy_special, with_bounds_of_means
 from frame_pr.statistics.intervals import intervals, validate_confidence
 from frame_pr.statistics.units import (

@@ -12,7 +12,8 @@ from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import is_rate
-from frame_pr.ranking.blocks import PackedRows, pack_rows
+from frame_pr.ranking.sort import PackedRows, pack_rows
+from frame_pr.ranking.sort_keys import key_of
 from frame_pr.statistics.bounds import Array, array_of
 from frame_pr.statistics.sampled_rows import SampledRows, counted_rows
 from frame_pr.statistics.units import means_over
@@ -90,8 +91,7 @@ def replicates_of(sampled: SampledRows[Any], draws: Draws, apart: str | None = N
     table = table.with_columns(pl.col("units").fill_null(0))
 
     # Groups without values have only dropped rows.
-    key = replace(rows.key, drops=False)
-    rows = replace(rows, key=key, has_counts=True, groups=None, valued_groups=None)
+    rows = replace(rows, drops=False, has_counts=True, groups=None, valued_groups=None)
     distinct = list(dict.fromkeys(names))
     replicates = _evaluate(rows, data, groups["result"], distinct, sampled.undefined, draws)
     metrics = []
@@ -233,7 +233,7 @@ def _cells_of(
 ) -> _Cells:
     """Aggregate rows that no metric tells apart, and sort them once."""
     apart = [name for name in (*_NUMBERS, "cluster") if name in data.columns]
-    distinct = data.lazy().group_by(rows.key.pack().alias("key"), *apart)
+    distinct = data.lazy().group_by(key_of(rows).pack().alias("key"), *apart)
     cells = distinct.agg(pl.exclude("count", *apart).first(), pl.col("count").sum())
     table = cells.sort("key", *apart).collect()
     # Keys of several copies need more bits than the keys of one.

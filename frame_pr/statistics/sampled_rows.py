@@ -14,10 +14,13 @@ from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.inputs.options import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
-from frame_pr.inputs.thresholds import code_reached
+from frame_pr.inputs.results import OutputFrame
+from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
-from frame_pr.ranking.blocks import PackedRows, blocks_of, sorted_rows
+from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.sort import PackedRows, sorted_rows
+from frame_pr.ranking.sort_keys import key_of
+from frame_pr.ranking.threshold_codes import code_reached
 from frame_pr.statistics.bounds import BoundsName
 from frame_pr.statistics.influences import BLOCK_COLUMNS, RowMetric, of_rows
 from frame_pr.statistics.units import (
@@ -86,7 +89,7 @@ class SampledRows(Generic[Frame]):
 
     def _reached(self) -> list[pl.Expr]:
         """Return whether a row reaches each threshold of the metrics, named after the threshold."""
-        key = self.rows.key
+        key = key_of(self.rows)
         cutoffs = {target.threshold for target in self.metrics if target.threshold}
         columns = []
         for cutoff in cutoffs:
@@ -240,7 +243,7 @@ class SampledRows(Generic[Frame]):
             return table
         columns = (*BLOCK_COLUMNS, "threshold")
         blocks = collected(blocks_of(self.rows, columns, ranked=self._ranked), "auto")
-        block = self.rows.key.block_of_row().alias("block")
+        block = key_of(self.rows).block_of_row().alias("block")
         # Only a block of dropped rows weighs nothing.
         blocks = blocks.remove(size=0).with_columns(score="threshold", dropped=False)
         blocks = blocks.select(block, *BLOCK_COLUMNS)
@@ -337,6 +340,6 @@ def _refuse_options_of_closed_forms(
 
 def counted_rows(rows: Rows) -> pl.DataFrame:
     """Return the rows that count, with `count`."""
-    counted = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
+    counted = rows.frame.filter(~pl.col("dropped")) if rows.drops else rows.frame
     table = collected(counted, "auto")
     return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))

@@ -25,7 +25,8 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metrics_named, refuse_no_keys
 from frame_pr.inputs.options import EvaluationOptions, options_in
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
+from frame_pr.inputs.results import OutputFrame
+from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.statistics.bounds import BoundsName

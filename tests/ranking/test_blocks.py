@@ -8,7 +8,8 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.ranking.blocks import blocks_of, numbered_rows, suffix_max, suffix_sum
+from frame_pr.ranking.blocks import blocks_of, suffix_max, suffix_sum
+from frame_pr.ranking.sort import numbered_rows
 
 INFINITY = math.inf
 
@@ -106,9 +107,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = False):
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    return replace(
-        ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops)
-    )
+    return replace(ranked, frame=rows.lazy(), height=rows.height, drops=drops)
 
 
 # From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted

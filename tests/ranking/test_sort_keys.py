@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from samples import SCORE_IDS, SCORES
 
-from frame_pr.inputs.sort_keys import SortKey, score_code, score_of
+from frame_pr.ranking.sort_keys import SortKey, score_code, score_of
 
 
 def ordered(dtype, values) -> pl.DataFrame:

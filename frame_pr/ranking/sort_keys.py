@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-PLACES = 2**33
-"""Places among equal scores are smaller than this."""
-_GROUPS = 2**60
-_GROUPS_WITH_PLACES = 2**28
+from frame_pr.inputs.groups import MOST_GROUPS, PLACES
+from frame_pr.inputs.rows import Rows
+
 _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
@@ -53,11 +52,6 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
             places, number = scale, number * unit
         return number.cast(dtype)
     return code.cast(dtype)
-
-
-def group_limit(*, ordered: bool) -> int:
-    """Return the number of groups that a key can distinguish. `ordered`: whether equal scores have places."""
-    return _GROUPS_WITH_PLACES if ordered else _GROUPS
 
 
 _CODES_IN_INT64 = (
@@ -98,7 +92,7 @@ class SortKey:
     step: int = 1
     """A common divisor of all differences of codes."""
     first_group: int = 0
-    groups: int = _GROUPS
+    groups: int = MOST_GROUPS
     """The most groups."""
     numbers: int = 1
     """A number of the row is smaller than this: its place before the sort, or what it counts. It is no part of the
@@ -286,6 +280,19 @@ class SortKey:
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""
         return score_of(0 - rank_key if self.ascending else rank_key, self.dtype)
+
+
+def key_of(rows: Rows) -> SortKey:
+    """Return the layout of the sort keys of rows, for any scores of their dtype."""
+    rule = rows.request.tie_rule
+    return SortKey(
+        dtype=rows.score_dtype,
+        ascending=rows.request.ascending,
+        hits_first=rule.bounds and rule.descending,
+        drops=rows.drops,
+        score_dtypes=rows.score_dtypes,
+        places=PLACES if rows.request.ordered else 1,
+    )
 
 
 def largest_by(value: pl.Expr) -> pl.Expr:

@@ -1,0 +1,141 @@
+"""Number the groups of rows by their keys, and restore the keys of numbered groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.kinds import engine_for
+
+MOST_GROUPS = 2**60
+"""The most groups that a sort key distinguishes."""
+MOST_GROUPS_WITH_PLACES = 2**28
+"""The same if rows with equal scores have places among them."""
+PLACES = 2**33
+"""Places among equal scores are smaller than this."""
+_HASHED_FROM = 2**12
+"""Rows from which it pays to hash keys before they are looked up."""
+_UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
+_SIGNED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
+_INTEGERS = (*_UNSIGNED, *_SIGNED, pl.Date, pl.Time, pl.Datetime, pl.Duration)
+
+
+class Groups(NamedTuple):
+    """The groups of rows, numbered in the order of their keys."""
+
+    rows: pl.LazyFrame
+    """The rows of the frame in their order, with `group`."""
+    keys: Mapping[str, pl.Expr]
+    """The key columns, as formulas of `group`."""
+
+    def look_up(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Add `group` to the rows of another frame; drop the rows of groups that this frame does not have."""
+        if not self.keys:
+            return rows.with_columns(group=pl.lit(0, dtype=pl.Int64))
+        groups = self.rows.select(*self.keys, "group").unique()
+        return rows.join(groups, on=list(self.keys), how="inner", nulls_equal=True)
+
+    def restore(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace the `group` of a table by its keys."""
+        return table.with_columns(**self.keys).drop("group")
+
+
+def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Groups:
+    """Number the groups of a frame from 0, below the limit. Rows keep their order.
+
+    Integer keys are digits of the number: finding the distinct keys would take longer than a metric
+    (1.8 to 2.5 times the whole call). Of other keys, the distinct ones are sorted, and the number
+    of each row is looked up.
+    """
+    if not keys:
+        return Groups(frame.lazy().with_columns(group=pl.lit(0, dtype=pl.Int64)), {})
+    if all(frame.schema[key] in _INTEGERS for key in keys):
+        digits = [_Digit.of(frame.get_column(key)) for key in keys]
+        if prod(digit.base for digit in digits) <= limit:
+            return _number_by_digits(frame, digits)
+    return _number_by_look_up(frame, keys, limit)
+
+
+def _number_by_look_up(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Groups:
+    """Number groups by the place of their keys among the sorted distinct keys."""
+    unique = frame.lazy().select(keys).unique().sort(keys)
+    distinct = unique.collect(engine=engine_for(len(frame))).rechunk()
+    if distinct.height > limit:
+        raise ValueError(
+            f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate the frame in parts"
+        )
+    key = pl.struct(keys)
+    # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next
+    # to impossible.
+    if len(frame) >= _HASHED_FROM and distinct.select(key.hash().is_unique().all()).item():
+        key = key.hash()
+    numbers = distinct.lazy().select(key=key, group=pl.int_range(pl.len(), dtype=pl.Int64))
+    rows = frame.lazy().select(key=key)
+    rows = rows.join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
+    group = rows.select("group").collect(engine="in-memory")
+    # One literal for all keys: polars takes two literals without rows for the same one.
+    values = pl.lit(distinct.to_struct("keys")).gather("group")
+    return Groups(frame.hstack(group).lazy(), {name: values.struct.field(name) for name in keys})
+
+
+class _Digit(NamedTuple):
+    """An integer key as a digit of the number of the group: 0 for null, 1 for `lowest`, and so on, below `base`."""
+
+    key: str
+    dtype: pl.DataType
+    lowest: int
+    base: int
+
+    @classmethod
+    def of(cls, column: pl.Series) -> _Digit:
+        """Return the digit for the values of a column."""
+        integers = column
+        if not column.dtype.is_integer() and column.dtype != pl.Boolean:
+            integers = column.to_physical()
+        # If all keys are null, both are None.
+        low: Any = integers.min() or 0
+        high: Any = integers.max() or 0
+        return cls(column.name, column.dtype, int(low), int(high) - int(low) + 2)
+
+    @property
+    def physical(self) -> type[pl.DataType]:
+        """Return the integers that hold all keys of the dtype."""
+        return pl.UInt64 if self.dtype == pl.UInt64 else pl.Int64
+
+    def of_key(self) -> pl.Expr:
+        """Return the digit of a key."""
+        above = pl.col(self.key).cast(self.physical) - pl.lit(self.lowest, dtype=self.physical)
+        return (above.cast(pl.Int64) + 1).fill_null(0)
+
+    def to_key(self, digit: pl.Expr) -> pl.Expr:
+        """Return the key of a digit."""
+        above = pl.when(digit > 0).then(digit - 1).cast(self.physical)
+        integer = above + pl.lit(self.lowest, dtype=self.physical)
+        if self.dtype == pl.Boolean:
+            return integer != 0
+        # Not strict: polars 1 evaluates this cast also for rows of the other branch, where it may
+        # overflow.
+        return integer.cast(self.dtype, strict=False)
+
+
+def _number_by_digits(frame: pl.DataFrame, digits: Sequence[_Digit]) -> Groups:
+    """Number groups by the digits of their keys, of which the last one is the lowest."""
+    keys: dict[str, pl.Expr] = {}
+    number = pl.lit(0, dtype=pl.Int64)
+    below = 1
+    most = prod(digit.base for digit in digits)
+    for digit in reversed(digits):
+        # A division takes a tenth of the time of a sort.
+        above = pl.col("group")
+        if below == 1:
+            number = digit.of_key()
+        else:
+            number = digit.of_key() * below + number
+            above = above // below
+        below *= digit.base
+        keys[digit.key] = digit.to_key(above % digit.base if below < most else above)
+    in_order = {digit.key: keys[digit.key] for digit in digits}
+    return Groups(frame.lazy().with_columns(group=number), in_order)

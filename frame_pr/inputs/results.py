@@ -1,0 +1,105 @@
+"""Results of a call: the keys of its groups, and the caller's kind of frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, NamedTuple, cast
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing
+from frame_pr.frames.kinds import Frame, FrameKind, on_frame
+from frame_pr.inputs.data_warnings import may_be_tally
+from frame_pr.inputs.groups import Groups
+from frame_pr.inputs.options import Column
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.validate import Selection
+
+
+class OutputFrame(NamedTuple, Generic[Frame]):
+    """The output of a call: restores the caller's keys from `group`, and the caller's kind of frame."""
+
+    kind: FrameKind[Frame]
+    keys: tuple[str, ...]
+    systems: tuple[str, ...]
+    """The names of the scores, if there are several; then `system` is the last key."""
+    restore: Callable[[pl.LazyFrame], pl.LazyFrame]
+    """The mapping from `group` to the keys."""
+    rows: pl.LazyFrame
+    """The caller's rows in input order, plus the columns needed to rebuild them."""
+
+    @property
+    def key_columns(self) -> dict[str, str]:
+        """Return the columns of `restored` by the names of their keys."""
+        return {key: f"key{i}" for i, key in enumerate(self.keys)}
+
+    def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a table with the keys as `key0`, `key1`, and so on, so that no key has the name of another column."""
+        packed = "_" + max(self.keys, key=len, default="")  # Longer than any key.
+        table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
+        keys = {name: by_name(key) for key, name in self.key_columns.items()}
+        return table.select(by_name(packed), **keys).unnest(packed)
+
+    def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
+        """Return the keys, then these columns of a table with a `group`, as a frame of the caller's kind."""
+        refuse_clash(self.keys, columns)
+        values = list(map(by_name, columns))
+        restored = self.restore(table.select("group", *values))
+        return self.give(restored.select(*map(by_name, self.keys), *values), self.keys)
+
+    def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
+        """Return a result as a frame of the caller's kind."""
+        of_caller = [key for key in keys if not (self.systems and key == "system")]
+        return self.kind.give(result, of_caller)
+
+    def append_columns(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str) -> Frame:
+        """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
+        new = {prefix + name: by_name(name) for name in columns}
+        refuse_existing(new, self.kind.columns)
+        values = table.select("group", **new)
+        joined = self.rows.join(values, on="group", how="left", maintain_order="left")
+        return self.kind.append_columns(joined, list(new))
+
+
+def on_rows(
+    frame: Frame,
+    request: Request,
+    compute: Callable[[Any, Request], Any],
+    *,
+    all_rows: bool = False,
+) -> Frame:
+    """Apply a function of a frame in memory to any frame; see `on_frame`. `all_rows`: it gives back all rows."""
+    if not isinstance(frame, pl.LazyFrame):
+        return cast(Frame, compute(frame, request))
+    items: Sequence[Column] | None = request.columns
+    if all_rows or may_be_tally(frame.collect_schema().names(), request):
+        items = None
+    empty = request.without_rows()
+    return on_frame(
+        frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty)
+    )
+
+
+def output_of(
+    rows: pl.LazyFrame, selection: Selection[Frame], groups: Groups
+) -> OutputFrame[Frame]:
+    """Return the output of a call. If there are several systems, `system` is the last key."""
+    keys = tuple(selection.keys.values())
+    systems: tuple[str, ...] = ()
+    if selection.several:
+        keys = (*keys, "system")
+        systems = tuple(selection.scores.values())
+    restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
+    return OutputFrame(selection.kind, keys, systems, restore, rows)
+
+
+def _restored(
+    table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]
+) -> pl.LazyFrame:
+    """Replace the `group` of a table by the caller's keys. If groups are stacked, the last key is the system."""
+    if systems:
+        group = pl.col("group")
+        system = pl.lit(pl.Series(systems)).gather(group % len(systems))
+        table = table.with_columns(system=system, group=group // len(systems))
+    return groups.restore(table).rename(names)

@@ -1,0 +1,304 @@
+"""Sort canonical rows by one integer each: pack group, score and label, count equal keys, sort.
+
+This is the only sort. A column of integers is what polars sorts fastest, whatever the number and
+size of the groups, and nothing has to be gathered afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.kinds import engine_for
+from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.weights import GAINS, UNJUDGED, Weights
+from frame_pr.ranking.sort_keys import SortKey, key_of
+
+_WIDTHS_FROM = 2**17
+"""Rows from which it pays to look whether keys fit into 64 bits."""
+_SAMPLES = 2**12, 2**17
+"""The numbers of rows in the samples, of which the first one mostly decides whether few of all keys are distinct."""
+_SORTED_AT_ONCE = 2**26
+"""The most rows of one sort, if they are of several groups."""
+_SMALL_NUMBER = 2**24
+"""A number below this is sorted as a part of its key. In place of a larger one, its place in the frame is."""
+
+
+class PackedRows(NamedTuple):
+    """A sort key for each row, or for all rows that are equal."""
+
+    table: pl.DataFrame
+    """The column `key`, and the columns of the numbers."""
+    key: SortKey
+    """The layout of the keys."""
+    numbers: Mapping[str, pl.Expr]
+    """The numbers that are summed, as far as they are needed: `weight`, `gain`, `judged` and `count`, as integers."""
+    gains: Weights
+    """The gains, with the unit of their sums."""
+
+
+class _Unsorted(NamedTuple):
+    """Keys and numbers, as formulas of the columns of a frame."""
+
+    frame: pl.LazyFrame
+    height: int
+    key: SortKey
+    packed: pl.Expr
+    numbers: Mapping[str, pl.Expr]
+    gains: Weights
+
+    def columns(self) -> list[str]:
+        """Return the columns that the numbers read."""
+        roots = (number.meta.root_names() for number in self.numbers.values())
+        return list(dict.fromkeys(name for names in roots for name in names))
+
+    def in_order(
+        self, table: pl.DataFrame, key: SortKey, numbers: Mapping[str, pl.Expr]
+    ) -> PackedRows:
+        """Return the sorted keys with their numbers."""
+        return PackedRows(table, key, numbers, self.gains)
+
+
+def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
+    """Pack group, score and label of each row into its key. `extra_sums`: those of `EXTRA_SUMS` that are needed."""
+    unsorted = _unsorted(rows, extra_sums)
+    table = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
+    numbers = {name: pl.col(name) for name in unsorted.numbers}
+    return unsorted.in_order(table.collect(engine=engine_for(rows.height)), unsorted.key, numbers)
+
+
+def sorted_rows(
+    rows: Rows, extra_sums: Collection[str] = (), *, each_row: bool = False
+) -> PackedRows:
+    """Return the keys of all rows in order; with their numbers if equal ones were counted first.
+
+    `each_row`: whether equal rows are blocks of their own.
+    """
+    unsorted = _unsorted(rows, extra_sums)
+    if not each_row and _are_few(unsorted):
+        table = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
+        unsorted = _with_equal_keys_counted(unsorted, table)
+    return _sorted(unsorted)
+
+
+def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
+    """Return the sorted rows, and the block number of each row in memory.
+
+    The block number counts the retrieved blocks before the block of the row; null if the row is not
+    retrieved. Numbers of rows are UInt32.
+    """
+    unsorted = _unsorted(rows, ())
+    if not _are_few(unsorted):
+        ranked = _sorted_with_places(unsorted)
+        return ranked, _scattered(ranked, unranked=rows.has_unranked)
+    keys = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
+    table = keys.collect(engine="streaming")
+    ranked = _sorted(_with_equal_keys_counted(unsorted, table.lazy()))
+    block = table.lazy().select(block=unsorted.key.block())
+    return ranked, _looked_up(block, len(table), ranked)
+
+
+# before the sort
+# -----------------------------------------------------------------------------------------------
+
+
+def _unsorted(rows: Rows, extra_sums: Collection[str]) -> _Unsorted:
+    """Return the layout of the keys, and the numbers that are needed."""
+    numbers: dict[str, pl.Expr] = {}
+    gains = rows.gains
+    if rows.weights.name is not None:
+        numbers["weight"] = pl.col("weight")
+    if gains.name is not None and not {*GAINS}.isdisjoint(extra_sums):
+        gains = gains.with_unit(rows.frame, "gain", has_counts=rows.has_counts)
+        numbers["gain"] = gains.in_units(pl.col("gain"))
+    if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
+        judged = pl.col("judged")
+        if rows.drops:
+            judged = judged & ~pl.col("dropped")
+        numbers["judged"] = judged.cast(pl.Int64)
+    if rows.has_counts:
+        count = pl.col("count")
+        numbers = {name: number * count for name, number in numbers.items()}
+        numbers["count"] = count
+    key = key_of(rows)
+    if rows.height >= _WIDTHS_FROM:
+        key = key.fitted(rows.frame)
+    return _Unsorted(rows.frame, rows.height, key, key.pack(), numbers, gains)
+
+
+def _are_few(unsorted: _Unsorted) -> bool:
+    """Return whether so few keys are distinct that it pays to count equal ones before a sort.
+
+    Then hardly anything is left to sort: a third of the time of 2M rows with 1,000 distinct scores.
+    In other frames it would hash all rows for nothing.
+    """
+    if unsorted.height <= 2 * _SAMPLES[-1]:
+        return False
+    for size in _SAMPLES:
+        # Two parts, as the first rows of a frame may differ from others. One query would compute
+        # them from all rows.
+        starts = (unsorted.height // 4, unsorted.height * 3 // 4)
+        parts = (unsorted.frame.slice(start, size // 2) for start in starts)
+        packed = (part.select(unsorted.packed).collect(engine="in-memory") for part in parts)
+        keys = pl.concat(packed)
+        distinct = keys.n_unique() / max(len(keys), 1)
+        if distinct < 0.3:
+            return len(keys) > 0
+        if distinct > 0.98:  # Of the larger sample, more than 0.3 are expected to be distinct, too.
+            return False
+    return False
+
+
+def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsorted:
+    """Aggregate rows with equal keys. `table`: the keys, and the numbers as columns."""
+    sums = {name: pl.col(name).sum() for name in unsorted.numbers}
+    sums.setdefault("count", pl.len().cast(pl.Int64))
+    counted = table.group_by("key").agg(**sums).collect(engine="streaming")
+    numbers = {name: pl.col(name) for name in sums}
+    return unsorted._replace(
+        frame=counted.lazy(), height=len(counted), packed=pl.col("key"), numbers=numbers
+    )
+
+
+# the sort
+# -----------------------------------------------------------------------------------------------
+
+
+def _sorted(unsorted: _Unsorted) -> PackedRows:
+    """Sort the keys, and bring their numbers into the same order.
+
+    A frame of two columns sorts in three times the time of one column of integers. So a number is
+    in the low bits of its key or, if it is large, its place in the frame is.
+    """
+    columns = unsorted.columns()
+    if not columns:
+        table = _sorted_keys(unsorted, unsorted.packed, unsorted.key)
+        return unsorted.in_order(table, unsorted.key, {})
+    if (with_number := _sorted_with_number(unsorted)) is not None:
+        return with_number
+    layout = unsorted.key.with_numbers(_beyond(unsorted.height))
+    if layout is None:
+        table = _sorted_frame(unsorted, unsorted.frame, columns)
+        return unsorted.in_order(table, unsorted.key, unsorted.numbers)
+    table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
+    return unsorted.in_order(_gathered(unsorted, table, layout), layout, unsorted.numbers)
+
+
+def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
+    """Sort the keys, and add the number `row`: the place of each key before the sort."""
+    columns = unsorted.columns()
+    layout = unsorted.key.with_numbers(_beyond(unsorted.height))
+    if layout is None:
+        table = _sorted_frame(unsorted, unsorted.frame.with_row_index("row"), [*columns, "row"])
+        return unsorted.in_order(table, unsorted.key, {**unsorted.numbers, "row": pl.col("row")})
+    table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
+    if columns:
+        table = _gathered(unsorted, table, layout)
+    return unsorted.in_order(table, layout, {**unsorted.numbers, "row": layout.number()})
+
+
+def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
+    """Sort keys with their only number in the low bits; None if there are several, or one is large."""
+    if len(unsorted.numbers) != 1:
+        return None
+    ((name, number),) = unsorted.numbers.items()
+    most = _largest_if_small(unsorted.frame, number)
+    layout = None if most is None else unsorted.key.with_numbers(_beyond(most))
+    if layout is None:
+        return None
+    packed = unsorted.packed.cast(layout.integer) * layout.numbers + number
+    table = _sorted_keys(unsorted, packed, layout)
+    return unsorted.in_order(table, layout, {name: layout.number()})
+
+
+def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
+    """Return the largest value of a number, if it is whole and all values are small."""
+    ends = frame.select(low=number.min(), high=number.max()).collect(engine="streaming")
+    least, most = ends.row(0)
+    if ends.schema["high"] != pl.Int64 or least is None or least < 0 or most >= _SMALL_NUMBER:
+        return None
+    return int(most)
+
+
+def _beyond(number: int) -> int:
+    """Return a power of 2 above a number."""
+    return 1 << number.bit_length()
+
+
+def _with_place(unsorted: _Unsorted, layout: SortKey) -> pl.Expr:
+    """Return the keys with the place of each row in the low bits."""
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    if layout.numbers == 1:
+        return unsorted.packed
+    return unsorted.packed.cast(layout.integer) * layout.numbers + place
+
+
+def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.DataFrame:
+    """Sort the keys as one column, which needs half of the memory of a frame."""
+    engine = engine_for(unsorted.height)
+    keys = unsorted.frame.select(key=packed)
+    ranges = [keys]
+    # A sort holds its rows twice, so many rows are sorted by ranges of groups.
+    parts = min(-(-unsorted.height // _SORTED_AT_ONCE), layout.groups)
+    if parts > 1:
+        number = layout.group_part(parts)
+        ranges = [keys.filter(number == part) for part in range(parts)]
+    sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
+    return pl.DataFrame([pl.concat(sorted_keys)])
+
+
+def _sorted_frame(unsorted: _Unsorted, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Sort the keys together with columns, where a place does not fit into the keys."""
+    table = frame.select(*columns, key=unsorted.packed)
+    return table.collect(engine=engine_for(unsorted.height)).sort("key")
+
+
+def _gathered(unsorted: _Unsorted, table: pl.DataFrame, layout: SortKey) -> pl.DataFrame:
+    """Add the columns of the numbers to sorted keys, which hold the places of their rows."""
+    places = table.select(layout.number().cast(pl.UInt32)).to_series()
+    columns = unsorted.frame.select(unsorted.columns()).collect(engine="in-memory")
+    return table.hstack(columns.rechunk()[places])
+
+
+# the block of each row
+# -----------------------------------------------------------------------------------------------
+
+
+def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
+    """Return the block number of each row, from sorted keys with the place of their row."""
+    key = ranked.key
+    table = ranked.table.lazy().select(
+        row=ranked.numbers["row"].cast(pl.UInt32),
+        starts=key.ends(of="block").shift(1, fill_value=True),
+        retrieved=key.is_retrieved(),
+    )
+    height = len(ranked.table)
+    if unranked:
+        table = table.filter("retrieved")
+        numbers = pl.repeat(None, height, dtype=pl.UInt32, eager=True)
+    else:
+        numbers = pl.zeros(height, dtype=pl.UInt32, eager=True)
+    number = pl.col("starts").cast(pl.UInt32).cum_sum() - 1
+    numbered = table.select("row", number=number).collect(engine="in-memory")
+    return numbers.scatter(numbered["row"], numbered["number"]).alias("block_number")
+
+
+def _looked_up(rows: pl.LazyFrame, height: int, ranked: PackedRows) -> pl.Series:
+    """Return the block number of each row, from its `block` and from the few distinct keys in order."""
+    retrieved = ranked.table.lazy().filter(ranked.key.is_retrieved())
+    blocks = retrieved.select(block=ranked.key.block()).unique()
+    blocks = blocks.cast(rows.collect_schema()["block"]).sort("block")
+    numbered = blocks.with_columns(block_number=pl.int_range(pl.len(), dtype=pl.UInt32))
+    numbered_blocks = numbered.collect(engine="in-memory")
+    largest = numbered_blocks["block"].max()
+    if isinstance(largest, int) and largest < height:
+        # An array with a number for each block takes a fifth of the time of a join.
+        none = pl.repeat(None, largest + 1, dtype=pl.UInt32, eager=True)
+        array = none.scatter(numbered_blocks["block"], numbered_blocks["block_number"])
+        in_array = pl.when(pl.col("block") <= largest).then("block").cast(pl.UInt32)
+        places = rows.select(in_array).collect(engine="streaming").to_series()
+        return array.gather(places).alias("block_number")
+    joined = rows.join(numbered_blocks.lazy(), on="block", how="left", maintain_order="left")
+    return joined.select("block_number").collect(engine="in-memory").to_series()
