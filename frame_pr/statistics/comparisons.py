@@ -28,8 +28,7 @@ from frame_pr.statistics.paired_tests import (
     compare_rows,
     compare_units,
     flip_units,
-    shared_units,
-    values_of_units,
+    with_units,
 )
 from frame_pr.statistics.pairs import (
     DETAILS,
@@ -436,7 +435,7 @@ def _test_of(comparison: Comparison, call: _Call) -> Callable[[Comparison], pl.D
 
 
 def _is_paired(comparison: Comparison, call: _Call) -> bool:
-    """Return whether the same units, or clusters of rows, are compared; warn of those that are left out."""
+    """Return whether the same units, or clusters of rows, are compared. Warn if only some units are."""
     if call.what.between is None:
         if call.paired is False:
             raise ValueError(
@@ -444,70 +443,65 @@ def _is_paired(comparison: Comparison, call: _Call) -> bool:
             )
         return True
     members = _members(comparison)
-    if members is None:
-        if call.paired:
-            raise ValueError(_NOT_PAIRED)
+    if members is None and call.paired:
+        raise ValueError(_NOT_PAIRED)
+    if members is None or call.paired is False:
         return False
-    if call.paired is False:
-        return False
-    shared = shared_units(members, comparison.pairs)
-    smaller = pl.min_horizontal("of_a", "of_b")
-    is_shared = shared.select((pl.col("shared") * 2 > smaller).all()).item()
-    if call.paired is None and not is_shared:
-        _warn_of_few_shared(shared, comparison)
-        return False
-    _validate_shared(shared, comparison)
-    return True
+    shared = _shared(members, comparison.pairs)
+    is_most = (pl.col("shared") * 2 > pl.min_horizontal("of_a", "of_b")).all()
+    is_paired = bool(call.paired or shared.select(is_most).item())
+    if isinstance(comparison.sample, UnitValues):
+        _warn_of_shared(shared, comparison, is_paired=is_paired)
+    return is_paired
 
 
 def _members(comparison: Comparison) -> pl.DataFrame | None:
     """Return the `place` of the system of each unit or cluster, `row`; None if nothing tells units apart."""
     sample, pairs = comparison.sample, comparison.pairs
     if isinstance(sample, UnitValues):
-        if not sample.unit_columns:
-            return None
-        return values_of_units(comparison).filter(pl.col("m") == 0)
+        return with_units(comparison) if sample.unit_columns else None
     if not sample.clustered:
         return None
-    keys = [name for name in pairs.on if name != "m"]
-    clusters = sample.influences().select(*keys, pairs.names.name, "cluster").unique()
-    unit = pl.struct(*keys, "cluster").rank("dense").cast(pl.Int64)
-    return pairs.with_places(clusters.with_columns(row=unit))
+    row = pl.struct(*pairs.on[:-1], "cluster")
+    return pairs.with_places(sample.influences()).with_columns(row=row)
 
 
-def _warn_of_few_shared(shared: pl.DataFrame, comparison: Comparison) -> None:
-    """Warn if some units are in two systems that are taken as independent."""
-    few = shared.filter(pl.col("shared") > 0)
-    if few.is_empty() or comparison.sample.clustered:
+def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
+    """Return how many units both systems of each pair have, `shared`, and how many either has, `of_a` and `of_b`."""
+    members = members.select("place", "row").unique()
+    sizes = members.group_by("place").agg(size=pl.len())
+    both = members.join(members.rename({"place": "base"}), on="row")
+    shared = both.group_by("base", "place").agg(shared=pl.len())
+    table = pairs.table.select("a", "b").unique()
+    table = table.join(shared, left_on=["a", "b"], right_on=["base", "place"], how="left")
+    for side in "ab":
+        table = table.join(sizes.rename({"size": f"of_{side}"}), left_on=side, right_on="place")
+    return table.with_columns(pl.col("shared").fill_null(0))
+
+
+def _warn_of_shared(shared: pl.DataFrame, comparison: Comparison, *, is_paired: bool) -> None:
+    """Warn of units that a paired test leaves out, or that an unpaired one takes as independent."""
+    is_partly = pl.col("shared") > 0
+    if is_paired:
+        is_partly = pl.col("shared") < pl.max_horizontal("of_a", "of_b")
+    partly = shared.filter(is_partly).sort("shared", "a", "b")
+    if partly.is_empty():
         return
+    a, b, count, of_a, of_b = partly.select("a", "b", "shared", "of_a", "of_b").row(0)
     names = comparison.pairs.names
-    a, b, count, of_a, of_b = few.select("a", "b", "shared", "of_a", "of_b").row(0)
-    warn(
-        f"compare: {shown(names[a])} and {shown(names[b])} share {count} of their {of_a} and "
-        f"{of_b} {comparison.noun}, and this test takes them as independent; paired=True compares "
-        "only those that they share"
+    pair = f"{shown(names[a])} and {shown(names[b])} share"
+    if not count:
+        raise ValueError(
+            f"paired=True: {pair} none of their {comparison.noun}; paired=False compares different "
+            "ones"
+        )
+    text = (
+        "and this test takes them as independent; paired=True compares only those that they share"
     )
-
-
-def _validate_shared(shared: pl.DataFrame, comparison: Comparison) -> None:
-    """Raise if two systems of a pair share no unit; warn if a paired test leaves units out."""
-    names = comparison.pairs.names
-    is_complete = (pl.col("shared") == pl.col("of_a")) & (pl.col("shared") == pl.col("of_b"))
-    for a, b, count, of_a, of_b in (
-        shared.filter(~is_complete).sort("shared").select("a", "b", "shared", "of_a", "of_b").rows()
-    ):
-        systems = f"{shown(names[a])} and {shown(names[b])}"
-        if not count:
-            raise ValueError(
-                f"paired=True: {systems} share none of their {comparison.noun}; paired=False "
-                "compares different ones"
-            )
-        if isinstance(comparison.sample, UnitValues):
-            warn(
-                f"compare: {systems} share {count} of their {of_a} and {of_b} {comparison.noun}, "
-                f"and the paired test leaves out {of_a + of_b - 2 * count}; paired=False compares all"
-            )
-        return
+    if is_paired:
+        left_out = of_a + of_b - 2 * count
+        text = f"and the paired test leaves out {left_out}; paired=False compares all"
+    warn(f"compare: {pair} {count} of their {of_a} and {of_b} {comparison.noun}, {text}")
 
 
 def _with_systems(frame: Any, what: Evaluation) -> Evaluation:

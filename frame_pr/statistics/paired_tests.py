@@ -9,7 +9,8 @@ import polars as pl
 
 from frame_pr.statistics.bounds import Array, columns_of
 from frame_pr.statistics.pairs import TIE, Comparison, Pairs, difference_of, with_t_test
-from frame_pr.statistics.units import effective_clusters
+from frame_pr.statistics.sampled_rows import SampledRows
+from frame_pr.statistics.units import influences_on_mean, with_cluster_errors
 
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
@@ -20,31 +21,6 @@ _SIGNS_AT_ONCE = 2**21
 # ------------------------------------------------------------------------------------------------
 
 
-def values_of_units(comparison: Comparison) -> pl.DataFrame:
-    """Return the values of units with `place` (that of their system) and `row` (equal for the same unit)."""
-    sample, pairs = comparison.units, comparison.pairs
-    unit = pl.struct(*pairs.on[:-1], *sample.unit_columns).rank("dense").cast(pl.Int64)
-    if not sample.unit_columns:
-        unit = pl.int_range(pl.len(), dtype=pl.Int64)
-    return pairs.with_places(sample.table.with_columns(row=unit))
-
-
-def shared_units(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
-    """Return how many units both systems of each pair have, `shared`, and how many either has, `of_a` and `of_b`.
-
-    `members`: `place` and `row`, the unit.
-    """
-    members = members.select("place", "row").unique()
-    sizes = members.group_by("place").agg(size=pl.len())
-    both = members.join(members.rename({"place": "base"}), on="row")
-    shared = both.group_by("base", "place").agg(shared=pl.len())
-    table = pairs.table.select("a", "b").unique()
-    table = table.join(shared, left_on=["a", "b"], right_on=["base", "place"], how="left")
-    for side in "ab":
-        table = table.join(sizes.rename({"size": f"of_{side}"}), left_on=side, right_on="place")
-    return table.with_columns(pl.col("shared").fill_null(0)).sort("a", "b")
-
-
 def compare_units(comparison: Comparison) -> pl.DataFrame:
     """Test the means of the differences of units by Student's paired t."""
     differences = differences_of_units(comparison)
@@ -53,100 +29,89 @@ def compare_units(comparison: Comparison) -> pl.DataFrame:
 
 
 def flip_units(comparison: Comparison) -> pl.DataFrame:
-    """Test the means of the differences of units by random sign flips. Bounds are those of Student's t."""
+    """Test the means of the differences of units by random sign flips. Bounds are those of Student's t.
+
+    The units of a cluster are flipped together.
+    """
+    test = comparison.pairs.test
     differences = differences_of_units(comparison)
     table = _means_of_differences(differences, comparison)
     table = with_t_test(table, comparison.hypothesis)
-    h = comparison.hypothesis
-    shifted = pl.col("d") - h.null_value
-    flipped = differences.with_columns(d=shifted)
+    flipped = differences.with_columns(d=pl.col("d") - comparison.hypothesis.null_value)
     if comparison.sample.clustered:
-        # The units of a cluster are flipped together.
-        test = comparison.pairs.test
-        number = pl.col("cluster").rank("dense").over(comparison.pairs.on).cast(pl.Int64) - 1
-        flipped = flipped.drop_nulls("d").with_columns(unit=number)
+        cluster = pl.col("cluster").rank("dense").over(comparison.pairs.on).cast(pl.Int64) - 1
+        flipped = flipped.drop_nulls("d").with_columns(unit=cluster)
         flipped = flipped.group_by(*test, "unit").agg(pl.col("d").sum())
-    p = sign_flips(table, flipped, comparison)
-    method = pl.col("method").str.replace("paired t", "sign flips", literal=True)
-    has_value = pl.col("difference").is_not_null() & (pl.col("n_system") > 1)
-    p_value = pl.when(has_value).then(columns_of(p_value=p)[0])
-    return table.with_columns(p_value=p_value, method=method)
+    (p,) = columns_of(p_value=sign_flips(table, flipped, comparison))
+    return table.with_columns(
+        p_value=pl.when(pl.col("n_system") > 1).then(p),
+        method=pl.col("method").str.replace("paired t", "sign flips", literal=True),
+    )
 
 
 def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     """Return a row per test and unit: the difference `d`, null unless both systems have a value, and its `noise`.
 
-    `unit` is the number of the unit in its key.
+    `unit` is the number of the unit in its key, and `cluster` is its cluster or the unit itself.
     """
     pairs = comparison.pairs
-    values = values_of_units(comparison)
-    values = values.with_columns(unit=pl.col("row") - pl.col("row").min().over(pairs.on))
-    values = values.drop("row", *comparison.units.unit_columns)
-    identity = ["unit", "cluster"] if comparison.sample.clustered else ["unit"]
-    units = values.select(*pairs.on, *identity).unique()
+    values = with_units(comparison)
+    unit = pl.col("row") - pl.col("row").min().over(pairs.on)
+    cluster = "cluster" if comparison.sample.clustered else "row"
+    values = values.select(*pairs.on, "place", "value", unit=unit, cluster=cluster)
+    units = values.select(*pairs.on, "unit", "cluster").unique()
     on = [name for name in pairs.on if name in pairs.table.columns]
     of_pairs = units.join(pairs.table, on=on, nulls_equal=True)
-    both = pairs._replace(table=of_pairs).both(values, *identity, how="left")
-    both = both.sort(*pairs.test, "unit")
+    both = pairs._replace(table=of_pairs).both(values, "unit", "cluster", how="left")
     base, value = pl.col("base value"), pl.col("value")
     size = pl.max_horizontal(base.abs(), value.abs())
-    both = both.with_columns(noise=TIE * size.max().over(pairs.test))
+    noise = TIE * size.max().over(pairs.test)
     difference = value - base
-    is_tie = difference.abs() < pl.col("noise")
-    return both.with_columns(d=pl.when(is_tie).then(0.0).otherwise(difference))
+    d = pl.when(difference.abs() < noise).then(0.0).otherwise(difference)
+    return both.sort(*pairs.test, "unit").with_columns(d=d, noise=noise)
+
+
+def with_units(comparison: Comparison) -> pl.DataFrame:
+    """Return the values of units with `place` (that of their system) and `row` (equal for the same unit)."""
+    sample, pairs = comparison.units, comparison.pairs
+    unit = pl.struct(*pairs.on[:-1], *sample.unit_columns).rank("dense").cast(pl.Int64)
+    return pairs.with_places(sample.table.with_columns(row=unit))
 
 
 def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
     """Return the mean difference of each test, its standard error and degrees of freedom."""
-    d = pl.col("d")
+    test = comparison.pairs.test
+    d, spread = pl.col("d"), pl.col("spread")
     n = d.count().cast(pl.Int64)
-    has_value = d.is_not_null()
     is_constant = d.max() - d.min() < pl.col("noise").first()
     deviation = pl.when(is_constant).then(0.0).otherwise(d.std())
     signs = {"wins": d > 0, "equal": d == 0, "losses": d < 0}
-    table = differences.group_by(comparison.pairs.test, maintain_order=True).agg(
-        n_system=n,
+    table = differences.group_by(test, maintain_order=True).agg(
+        pl.col("base value", "value").filter(d.is_not_null()).mean(),
+        units=n,
+        df=n - 1,
         undefined=d.null_count().cast(pl.Int64),
-        value_baseline=pl.col("base value").filter(has_value).mean(),
-        value_system=pl.col("value").filter(has_value).mean(),
         difference=d.mean(),
         spread=pl.when(n > 1).then(deviation),
         **{name: sign.sum().cast(pl.Int64) for name, sign in signs.items()},
     )
-    spread, units = pl.col("spread"), pl.col("n_system")
-    effect_size = pl.when(spread > 0).then(pl.col("difference") / spread)
-    table = table.with_columns(
-        standard_error=spread / units.sqrt(), effect_size=effect_size, df=units - 1
-    )
+    error = spread / pl.col("units").sqrt()
     if comparison.sample.clustered:
-        table = _with_cluster_errors(table, differences, comparison.pairs)
-    method = pl.format(f"paired t over {{}} {comparison.noun}", "n_system")
-    return table.with_columns(method=method, n_baseline="n_system")
+        table = with_cluster_errors(table, influences_on_mean(differences, test, "d"), test)
+        error = pl.when(spread == 0).then(0.0 * pl.col("error")).otherwise("error")
+    effect_size = pl.when(spread > 0).then(pl.col("difference") / spread)
+    table = table.with_columns(standard_error=error, effect_size=effect_size)
+    return _described(table, "paired t", comparison)
 
 
-def _with_cluster_errors(
-    table: pl.DataFrame, differences: pl.DataFrame, pairs: Pairs
-) -> pl.DataFrame:
-    """Return mean differences with the errors of clusters of units: `n / (n - 1) * sum_c (sum of deviations)^2`.
-
-    n is the effective number of clusters, and `n_system` becomes the number of clusters.
-    """
-    test, d = pairs.test, pl.col("d")
-    deviations = differences.drop_nulls("d").with_columns(
-        D=(d - d.mean().over(test)) / d.count().over(test)
-    )
-    clusters = deviations.group_by(*test, "cluster").agg(pl.col("D").sum(), size=pl.len())
-    n = effective_clusters(pl.col("size").cast(pl.Float64))
-    errors = clusters.group_by(test).agg(
-        n=n, squares=(pl.col("D") ** 2).sum(), clusters=pl.len().cast(pl.Int64)
-    )
-    n = pl.col("n")
-    variance = pl.when(n > 1).then(pl.col("squares") * n / (n - 1))
-    is_constant = pl.col("spread") == 0
-    table = table.join(errors, on=test, how="left", nulls_equal=True)
-    error = pl.when(is_constant & (n > 1)).then(0.0).otherwise(variance.sqrt())
+def _described(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFrame:
+    """Return the table with the columns of `DETAILS` that tell both values, n and the method."""
     return table.with_columns(
-        standard_error=error, df=n - 1, n_system=pl.col("clusters").fill_null(0)
+        value_baseline="base value",
+        value_system="value",
+        n_baseline="units",
+        n_system="units",
+        method=pl.format(f"{name} over {{}} {comparison.noun}", "units"),
     )
 
 
@@ -246,112 +211,80 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     """Compare scores of the same rows, or values of the same clusters, by Student's t.
 
     The variance of a difference is the sum of the squared differences of D, corrected for the size
-    of the sample.
+    of the sample. Where each class is a sample of its own, D has this correction.
     """
-    if comparison.sample.clustered:
-        table = _differences_of_clusters(comparison)
+    rows, pairs = comparison.rows, comparison.pairs
+    if rows.clustered:
+        table = _differences(rows, pairs, rows.estimates(), rows.influences())
     else:
-        table = _differences_of_rows(comparison)
-    return _tested(table, comparison, "paired t")
+        keys = [name for name in rows.output.key_columns.values() if name != pairs.names.name]
+        of_groups = pairs._replace(on=[*keys, "m"])
+        estimates = rows.restored(rows.groups)
+        table = _differences(rows, of_groups, estimates, rows.restored(rows.influences_of_groups()))
+        if rows.averaged:
+            table = _mean_differences(table, pairs.test)
+    return with_t_test(_described(table, "paired t", comparison), comparison.hypothesis)
 
 
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
     """Compare ROC AUC of scores of the same rows by the normal distribution, as DeLong's test does."""
-    table = _differences_of_rows(comparison)
-    df = pl.when(pl.col("df") > 0).then(float("inf"))
-    return _tested(table.with_columns(df=df), comparison, "DeLong")
+    table = compare_rows(comparison).with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
+    return with_t_test(_described(table, "DeLong", comparison), comparison.hypothesis)
 
 
-def _tested(table: pl.DataFrame, comparison: Comparison, name: str) -> pl.DataFrame:
-    """Return the table with bounds and p-values."""
-    method = pl.format(f"{name} over {{}} {comparison.noun}", "n_system")
-    table = table.with_columns(n_baseline="n_system", method=method)
-    return with_t_test(table, comparison.hypothesis)
-
-
-def _differences_of_rows(comparison: Comparison) -> pl.DataFrame:
-    """Return the differences of scores of independent rows; of a mean over fixed groups, the mean of theirs."""
-    rows = comparison.rows
-    systems = comparison.pairs.names.name
-    of_groups = [name for name in rows.output.key_columns.values() if name != systems]
-    pairs = comparison.pairs._replace(on=[*of_groups, "m"])
-    estimates = pairs.with_places(rows.restored(rows.groups))
-    influences = pairs.with_places(rows.restored(rows.influences_of_groups()))
-
-    square, is_positive = (pl.col("D") - pl.col("base D")) ** 2, pl.col("has_positive")
-    sums = pairs.both(influences, "cluster").group_by(pairs.test)
-    squares = sums.agg(
-        n_system=pl.len().cast(pl.Int64),
-        p=is_positive.sum().cast(pl.Int64),
-        squares=square.sum(),
-        of_positives=square.filter(is_positive).sum(),
-    )
-    both = pairs.both(estimates).join(squares, on=pairs.test, how="left", nulls_equal=True)
+def _differences(
+    rows: SampledRows[Any], pairs: Pairs, estimates: pl.DataFrame, influences: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the differences of both values, their standard errors and degrees of freedom."""
+    squares = _squares(pairs, influences)
+    both = pairs.both(pairs.with_places(estimates))
+    both = both.join(squares, on=pairs.test, how="left", nulls_equal=True)
+    a, b = pl.col("base value"), pl.col("value")
+    has_both = a.is_not_null() & b.is_not_null()
     df = pl.min_horizontal("df", "base df")
-    # Where the D of each label sum to 0, each label is a sample of its own.
-    by_class = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
-    p, n = pl.col("p"), pl.col("n_system") - pl.col("p")
-    of_positives = pl.col("of_positives")
-    of_labels = of_positives * p / (p - 1) + (pl.col("squares") - of_positives) * n / (n - 1)
-    of_rows = pl.col("squares") * (df + 1) / df
-    variance = pl.when(pl.col("m").is_in(by_class)).then(of_labels).otherwise(of_rows)
-    units = pl.col("n_system").fill_null(pl.min_horizontal("units", "base units"))
-    table = _differences(both.with_columns(n_system=units), variance, df)
-    return _mean_differences(table, comparison.pairs.test) if rows.averaged else table
+    corrected = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
+    is_corrected = pl.col("m").is_in([] if rows.clustered else corrected)
+    variance = pl.col("squares") * pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
+    has_error = has_both & pl.col("error").is_not_null() & pl.col("base error").is_not_null()
+    error = pl.when(has_error & (df > 0)).then(variance.fill_nan(None).sqrt())
+    noise = TIE * pl.max_horizontal(a.abs(), b.abs())
+    return both.with_columns(
+        pl.when(has_both).then(pl.col("base value", "value")),
+        units=pl.col("n").fill_null(pl.min_horizontal("units", "base units")),
+        undefined=1 - has_both.cast(pl.Int64),
+        difference=difference_of(a, b),
+        # An error of the size of rounding is 0.
+        standard_error=pl.when(error > noise).then(error).otherwise(0.0 * error),
+        df=pl.when(df > 0).then(df),
+    )
+
+
+def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
+    """Return the sum of the squared differences of D, and the number `n` of clusters or rows, of each test.
+
+    A cluster that one side lacks has no influence on its value.
+    """
+    influences = pairs.with_places(influences).select(*pairs.on, "place", "cluster", "D")
+    on = [name for name in pairs.on if name in pairs.table.columns]
+    sides = []
+    for place, sign in (("a", -1), ("b", 1)):
+        side = pairs.table.join(
+            influences, left_on=[*on, place], right_on=[*on, "place"], nulls_equal=True
+        )
+        sides.append(side.select(*pairs.test, "cluster", D=sign * pl.col("D")))
+    differences = pl.concat(sides).group_by(*pairs.test, "cluster").agg(pl.col("D").sum())
+    return differences.group_by(pairs.test).agg(
+        n=pl.len().cast(pl.Int64), squares=(pl.col("D") ** 2).sum()
+    )
 
 
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     """Return the means of the differences of fixed groups, whose variances and degrees of freedom add up."""
-    has_value = pl.col("difference").is_not_null()
-    n = has_value.sum()
-    error = pl.col("standard_error")
+    error, n = pl.col("standard_error"), pl.col("difference").count()
     is_complete = (error.count() == n) & (n > 0)
-    means = ("value_baseline", "value_system", "difference")
     return table.group_by(test).agg(
-        pl.col(*means).mean(),
-        pl.col("df").filter(has_value).sum(),
-        pl.col("n_system").sum(),
-        undefined=(~has_value).sum().cast(pl.Int64),
+        pl.col("base value", "value", "difference").mean(),
+        pl.col("df").filter(pl.col("difference").is_not_null()).sum(),
+        pl.col("units", "undefined").sum(),
         standard_error=pl.when(is_complete).then((error**2).sum().sqrt() / n),
-    )
-
-
-def _differences_of_clusters(comparison: Comparison) -> pl.DataFrame:
-    """Return the differences of values over clusters. A cluster that one side lacks has no influence on its value."""
-    rows, pairs = comparison.rows, comparison.pairs
-    estimates = pairs.with_places(rows.estimates())
-    influences = pairs.with_places(
-        rows.influences().select(*pairs.on, pairs.names.name, "cluster", "D")
-    )
-    clusters = influences.select(*pairs.on, "cluster").unique()
-    on = [name for name in pairs.on if name in pairs.table.columns]
-    of_pairs = clusters.join(pairs.table, on=on, nulls_equal=True)
-    both = pairs._replace(table=of_pairs).both(influences, "cluster", how="left")
-    both = both.filter(pl.col("D").is_not_null() | pl.col("base D").is_not_null())
-    difference = pl.col("D").fill_null(0.0) - pl.col("base D").fill_null(0.0)
-    squares = both.group_by(pairs.test).agg(
-        n_system=pl.len().cast(pl.Int64), squares=(difference**2).sum()
-    )
-    table = pairs.both(estimates).join(squares, on=pairs.test, how="left", nulls_equal=True)
-    df = pl.min_horizontal("df", "base df")
-    has_errors = pl.col("error").is_not_null() & pl.col("base error").is_not_null()
-    variance = pl.when(has_errors).then(pl.col("squares") * (df + 1) / df)
-    units = pl.col("n_system").fill_null(pl.min_horizontal("units", "base units"))
-    return _differences(table.with_columns(n_system=units), variance, df)
-
-
-def _differences(both: pl.DataFrame, variance: pl.Expr, df: pl.Expr) -> pl.DataFrame:
-    """Return the differences of both values, with these variances. An error of the size of rounding is 0."""
-    a, b = pl.col("base value"), pl.col("value")
-    has_both = a.is_not_null() & b.is_not_null()
-    error = variance.fill_nan(None).clip(lower_bound=0.0).sqrt()
-    noise = TIE * pl.max_horizontal(a.abs(), b.abs())
-    error = pl.when(error > noise).then(error).otherwise(0.0 * error)
-    return both.with_columns(
-        undefined=1 - has_both.cast(pl.Int64),
-        value_baseline=pl.when(has_both).then(a),
-        value_system=pl.when(has_both).then(b),
-        difference=difference_of(a, b),
-        standard_error=pl.when((df > 0) & has_both).then(error),
-        df=pl.when(df > 0).then(df),
     )

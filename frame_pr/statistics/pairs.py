@@ -56,46 +56,37 @@ class Hypothesis(NamedTuple):
     """How far a difference may lie on the wrong side of 0: a test of non-inferiority."""
 
     @property
+    def sign(self) -> int:
+        """Return the sign of the differences of the alternative; 0 for both."""
+        return {"greater": 1, "less": -1}.get(self.alternative, 0)
+
+    @property
     def null_value(self) -> float:
         """Return the difference that is tested against."""
-        return self.margin if self.alternative == "less" else -self.margin
+        return -self.sign * self.margin
 
     @property
     def alpha(self) -> float:
         """Return the error rate of both bounds together. A one-sided test has the whole error rate in one bound."""
-        error_rate = 1 - self.confidence
-        return error_rate if self.alternative == "two-sided" else 2 * error_rate
+        return (1 - self.confidence) * (2 if self.sign else 1)
 
-    def p_value(self, two_sided: Array, difference: Array) -> Array:
-        """Return the p-value from the two-sided one, by the side of the tested value on which the difference is."""
+    def p_value(self, two_sided: Array, difference: Array, is_exact: Any) -> Array:
+        """Return the p-value from the two-sided one. An exact difference, without an error, has 0 or 1."""
         import numpy as np
 
-        if self.alternative == "two-sided":
-            return two_sided
-        speaks_for = difference > self.null_value
-        if self.alternative == "less":
-            speaks_for = difference < self.null_value
-        return np.where(speaks_for, two_sided / 2, 1 - two_sided / 2)
-
-    def exact_p_value(self, difference: Array) -> Array:
-        """Return the p-value of a difference without an error: its interval is one point."""
-        import numpy as np
-
-        excludes = difference != self.null_value
-        if self.alternative == "greater":
-            excludes = difference > self.null_value
-        if self.alternative == "less":
-            excludes = difference < self.null_value
-        return np.where(excludes, 0.0, 1.0)
+        distance = difference - self.null_value
+        speaks_for = distance * self.sign > 0 if self.sign else distance != 0
+        p = two_sided
+        if self.sign:
+            p = np.where(speaks_for, two_sided / 2, 1 - two_sided / 2)
+        return np.where(is_exact, np.where(speaks_for, 0.0, 1.0), p)
 
     def sides(self, low: Array, high: Array) -> Bounds:
         """Return the bounds of the alternative: the other side is open, and infinite."""
-        import numpy as np
-
-        if self.alternative == "greater":
-            high = np.where(np.isnan(low), np.nan, np.inf)
-        if self.alternative == "less":
-            low = np.where(np.isnan(high), np.nan, -np.inf)
+        if self.sign > 0:
+            high = low * 0 + float("inf")
+        if self.sign < 0:
+            low = high * 0 - float("inf")
         return low, high
 
 
@@ -234,8 +225,7 @@ def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     low, high = hypothesis.sides(difference - reach, difference + reach)
     t = (difference - hypothesis.null_value) / error
     two_sided = 2 * bounds.scipy_special().stdtr(df, -abs(t))
-    p = hypothesis.p_value(two_sided, difference)
-    p = np.where(is_exact, hypothesis.exact_p_value(difference), p)
+    p = hypothesis.p_value(two_sided, difference, is_exact)
     # A comparison with NaN is false, so a test without an error would get a p-value.
     p = np.where(np.isnan(reach), np.nan, p)
     return table.with_columns(columns_of(low=low, high=high, p_value=p))

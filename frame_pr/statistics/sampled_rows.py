@@ -24,18 +24,15 @@ from frame_pr.ranking.threshold_codes import code_reached
 from frame_pr.statistics.bounds import BoundsName
 from frame_pr.statistics.influences import BLOCK_COLUMNS, RowMetric, of_rows
 from frame_pr.statistics.units import (
+    WEIGHTS,
     Evaluation,
     UnitValues,
-    cluster_errors,
-    effective_clusters,
     means_over,
     sampling_unit,
     unit_values_in_clusters,
     unit_values_of,
+    with_cluster_errors,
 )
-
-LABELS = ("positives", "negatives")
-"""How many rows of each label a cluster has: the weights of its effective number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,23 +183,9 @@ class SampledRows(Generic[Frame]):
         numbers |= {name: pl.col(name).sum() for name in ("units", "positives", "negatives")}
         table = self.restored(self.groups)
         table = means_over(table, self.key_columns, len(self.metrics), **numbers)
-        return self._with_cluster_errors(table) if self.clustered else table
-
-    def _with_cluster_errors(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the estimates with the errors of clusters. Positives and negatives are effective numbers there."""
-        influences = self.influences()
-        errors = cluster_errors(influences, self.key_columns)
-        labels = influences.group_by(self.key_columns).agg(
-            *(effective_clusters(pl.col(label)).alias(label) for label in LABELS),
-            # In a group with a single cluster the D add up to 0 whatever the error is.
-            alone=pl.col("alone").any(),
-        )
-        table = table.rename({"units": "rows"}).drop("error", "df", *LABELS)
-        for other in (errors, labels):
-            table = table.join(other, on=self.key_columns, how="left", nulls_equal=True)
-        has_error = pl.col("value").is_not_null() & ~pl.col("alone")
-        error = pl.when(has_error).then("error")
-        return table.with_columns(error=error, units=pl.col("units").fill_null(0))
+        if not self.clustered:
+            return table
+        return with_cluster_errors(table, self.influences(), self.key_columns)
 
     def influences(self) -> pl.DataFrame:
         """Return the sum of the influences D of the rows of each cluster on the value of its key.
@@ -217,20 +200,21 @@ class SampledRows(Generic[Frame]):
         keys = self.key_columns
         groups = pl.col("number").n_unique().over(keys)
         table = table.with_columns(D=pl.col("D") / groups)
-        sums = pl.col("D", *LABELS).sum()
+        sums = pl.col("D", *WEIGHTS).sum()
         return table.group_by(*keys, "cluster").agg(sums, pl.col("alone").any())
 
     def influences_of_groups(self) -> pl.DataFrame:
         """Return the sum of the influences D of the rows of each `cluster` of each `group`; see `influences`.
 
-        If each row is a cluster: D and whether the row `has_positive`.
+        If each row is a cluster, D has the correction of its class where each class is a sample.
         """
         table = self._lines_of_clusters()
         parts = []
         for m, target in enumerate(self.metrics):
             lines = self._with_influence(table, target).drop_nulls("D")
             if self.rows.request.each_row:
-                part = lines.select("group", "cluster", "D", "has_positive")
+                correction = _correction_of_class() if target.by_class else 1.0
+                part = lines.select("group", "cluster", D=pl.col("D") * correction)
             else:
                 part = _clusters_of(lines)
             parts.append(part.with_columns(m=pl.lit(m, pl.Int32)))
@@ -266,6 +250,13 @@ def _variance_of(target: RowMetric) -> tuple[pl.Expr, pl.Expr, int]:
     return (of_positives + of_negatives + of_missing) * n / (n - 1), n, 2
 
 
+def _correction_of_class() -> pl.Expr:
+    """Return the root of `n / (n - 1)` for the n rows of the label of a row."""
+    positives = pl.col("positives")
+    n = pl.when("truth").then(positives).otherwise(pl.col("rows") - positives)
+    return (n / (n - 1)).sqrt()
+
+
 def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     """Return a row per group and cluster: the sum of D, the shares of the rows of each label, and `alone`."""
     sums = lines.group_by("group", "cluster").agg(
@@ -273,7 +264,7 @@ def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
         positives=pl.col("has_positive").sum(),
         negatives=pl.col("has_negative").sum(),
     )
-    shares = [pl.col(label) / pl.col(label).sum().over("group") for label in LABELS]
+    shares = [pl.col(label) / pl.col(label).sum().over("group") for label in WEIGHTS]
     return sums.with_columns(*shares, alone=pl.len().over("group") == 1)
 
 

@@ -31,6 +31,8 @@ from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.statistics.bounds import BoundsName
 
+WEIGHTS = ("positives", "negatives")
+"""The weights of a cluster for either label."""
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
 
@@ -172,18 +174,11 @@ class UnitValues(NamedTuple, Generic[Frame]):
         table = means_over(self.table, self.key_columns, len(self.bounds))
         if not self.clustered:
             return table
-        errors = cluster_errors(self.influences(), self.key_columns)
-        table = table.drop("error", "df", "units")
-        return table.join(errors, on=self.key_columns, how="left", nulls_equal=True)
+        return with_cluster_errors(table, self.influences(), self.key_columns)
 
     def influences(self) -> pl.DataFrame:
-        """Return the sum of the influences D of the units of each cluster on the mean."""
-        keys = self.key_columns
-        value = pl.col("value")
-        deviation = (value - value.mean().over(keys)) / value.count().over(keys)
-        table = self.table.with_columns(D=deviation).drop_nulls("D")
-        n = pl.len().cast(pl.Float64)
-        return table.group_by(*keys, "cluster").agg(pl.col("D").sum(), positives=n, negatives=n)
+        """Return the influence D of each cluster of units on the mean; see `influences_on_mean`."""
+        return influences_on_mean(self.table, self.key_columns, "value")
 
 
 def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
@@ -360,27 +355,40 @@ def means_over(
     return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
 
 
-def effective_clusters(weights: pl.Expr) -> pl.Expr:
-    """Return Kish's (1965) effective number of clusters, `(sum w)^2 / sum w^2`: all of them if they are equal."""
-    return weights.sum() ** 2 / (weights**2).sum()
+def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
+    """Return the sum of the influences D of the units of each cluster on the mean of a column, for all keys.
 
-
-def cluster_errors(influences: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the standard errors of sums of D over clusters that were drawn, with `df` and the number of `units`.
-
-    The variance is `n / (n - 1) * sum D^2` with the effective number n of clusters of the label that
-    has fewer. `influences`: `keys`, D, and the weights
-    `positives` and `negatives` of each cluster.
+    `positives` and `negatives`, the weights of a cluster for `with_cluster_errors`, are its units.
     """
-    n = pl.min_horizontal(
-        effective_clusters(pl.col("positives")), effective_clusters(pl.col("negatives"))
-    )
+    value = pl.col(name)
+    deviation = (value - value.mean().over(keys)) / value.count().over(keys)
+    clusters = table.with_columns(D=deviation).drop_nulls("D").group_by(*keys, "cluster")
+    n = pl.len().cast(pl.Float64)
+    return clusters.agg(pl.col("D").sum(), positives=n, negatives=n, alone=pl.lit(False))
+
+
+def with_cluster_errors(
+    table: pl.DataFrame, influences: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Return estimates with the standard errors of clusters that were drawn: `n / (n - 1) * sum D^2`.
+
+    n is Kish's (1965) effective number of clusters, `(sum w)^2 / sum w^2`, of the label that has
+    fewer. `influences`: D, the weights w of each cluster, `positives` and `negatives`, and whether
+    it is `alone` in a group: there the D add up to 0 whatever the error is.
+    """
+    numbers = {label: pl.col(label).sum() ** 2 / (pl.col(label) ** 2).sum() for label in WEIGHTS}
     # A value in place of an undefined one has no influence: D is 0 / 0.
     squares = (pl.col("D") ** 2).sum().fill_nan(None)
-    sums = influences.group_by(keys).agg(n=n, squares=squares, units=pl.len().cast(pl.Int64))
-    n = pl.col("n").fill_nan(None)
-    variance = pl.when(n > 1).then(pl.col("squares") * n / (n - 1))
-    return sums.select(*keys, "units", error=variance.sqrt(), df=n - 1)
+    errors = influences.group_by(keys).agg(
+        squares=squares, units=pl.len().cast(pl.Int64), alone=pl.col("alone").any(), **numbers
+    )
+    table = table.drop("error", "df", "units", *WEIGHTS, strict=False)
+    table = table.join(errors, on=keys, how="left", nulls_equal=True)
+    n = pl.min_horizontal(WEIGHTS).fill_nan(None)
+    variance = pl.when((n > 1) & ~pl.col("alone")).then(pl.col("squares") * n / (n - 1))
+    return table.with_columns(
+        error=variance.sqrt(), df=n - 1, units=pl.col("units").fill_null(0)
+    ).drop("squares", "alone")
 
 
 def give_sorted(

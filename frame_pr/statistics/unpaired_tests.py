@@ -7,12 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.kinds import collected
 from frame_pr.frames.messages import warn
 from frame_pr.statistics import bounds
 from frame_pr.statistics.bounds import Array, BoundsName, Estimates, array_of, columns_of
 from frame_pr.statistics.pairs import TIE, Comparison, Hypothesis, difference_of, with_t_test
-from frame_pr.statistics.sampled_rows import SampledRows
 
 _LARGEST_Z = 38.0
 """Beyond this z, the p-value is no float."""
@@ -105,9 +103,8 @@ def _combine_intervals(
 
         low, high = interval(hypothesis.alpha)
         two_sided = _p_value_of_interval(interval, hypothesis.null_value, difference)
-        two_sided = np.where(np.isnan(low), np.nan, two_sided)
-        p = hypothesis.p_value(two_sided, difference)
-        p = np.where((share == 0) & ~np.isnan(low), hypothesis.exact_p_value(difference), p)
+        p = hypothesis.p_value(two_sided, difference, share == 0)
+        p = np.where(np.isnan(low), np.nan, p)
     low, high = hypothesis.sides(low, high)
     columns = columns_of(low=low, high=high, p_value=p, standard_error=np.sqrt(variance))
     return both.with_columns(columns, name=pl.lit("Newcombe"))
@@ -148,35 +145,27 @@ _SIGNIFICANT = 0.05
 
 
 def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
-    """Warn if two groups of rows look like the same rows, or if their prevalences differ and a metric depends on them.
+    """Warn if frames look like the same rows, or if prevalences differ and a metric depends on them.
 
     `frames`: whether the groups are the frames of a dict.
     """
     rows, pairs = comparison.rows, comparison.pairs
-    counts = rows.groups.filter(pl.col("m") == 0).join(_label_places(rows), on="group", how="left")
-    both = pairs.both(pairs.with_places(rows.restored(counts))).sort(pairs.test)
-    if not rows.clustered:
-        _warn_of_same_rows(both, frames=frames)
+    counts = rows.restored(rows.groups).filter(pl.col("m") == 0)
+    both = pairs.both(pairs.with_places(counts)).sort(pairs.test)
+    if frames and not rows.clustered:
+        _warn_of_same_rows(both)
     names = [metric.name for metric in rows.metrics if metric.of_prevalence]
     if names:
         _warn_of_prevalence(both, names)
 
 
-def _label_places(rows: SampledRows[Any]) -> pl.DataFrame:
-    """Return `places` for each group, the sum of the row numbers of its positives: equal for equal labels."""
-    number = pl.int_range(pl.len(), dtype=pl.Int64).over("group")
-    places = rows.rows.frame.with_columns(number=number).filter("truth").group_by("group")
-    return collected(places.agg(places=pl.col("number").sum()), "auto")
-
-
-def _warn_of_same_rows(both: pl.DataFrame, *, frames: bool) -> None:
-    """Warn if two frames have as many rows and positives; of groups, the labels must be in the same order, too."""
-    columns = ["units", "positives"] if frames else ["units", "positives", "places"]
-    same = both.filter(pl.col(column) == pl.col(f"base {column}") for column in columns)
+def _warn_of_same_rows(both: pl.DataFrame) -> None:
+    """Warn if two frames have as many rows and as many positives."""
+    same = both.filter(pl.col(name) == pl.col(f"base {name}") for name in ("units", "positives"))
     if same.height:
         units, positives = same.select("units", "positives").row(0)
         warn(
-            f"compare: two groups have equal numbers of rows ({units}) and positives ({positives}), "
+            f"compare: two frames have equal numbers of rows ({units}) and positives ({positives}), "
             "and this test takes them as different rows; if they are the same rows, join the scores "
             "as columns of one frame, or name the column with the id of a row in cluster="
         )

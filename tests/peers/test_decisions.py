@@ -153,7 +153,6 @@ UNPAIRED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:compare. two groups have equal numbers")
 @pytest.mark.parametrize(("pair", "d"), UNPAIRED.items(), ids=str)
 def test_unpaired_tests_of_proc(pair, d):
     data = patients().unpivot(["wfns", "s100b", "ndka"], index="t", variable_name="marker")
