@@ -1,1 +1,1 @@
-"""Read every kind of frame as a LazyFrame, and return results as that kind. All other folders may use this one."""
+"""Read every kind of frame as a LazyFrame, and return results as that kind. Others may use it."""

@@ -1,4 +1,4 @@
-"""Check the arguments of public functions: one function for each kind of argument returns the value to use.
+"""Check the arguments of public functions, and return the values to use.
 
 `public` checks the keywords of a call, `check_whole` and the like check values. The names of
 columns are checked in `columns.py`.
@@ -66,13 +66,15 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
     """Raise for the first option of the table that is set to a refused value."""
     for option, reason, values, with_option in refusals:
         value = arguments.get(option)
-        is_refused = not values or (isinstance(value, str) and value in values)
-        if not (is_refused and _is_set(option, arguments)):
+        is_listed = isinstance(value, str) and value in values
+        if not _is_set(option, arguments) or (values and not is_listed):
             continue
-        if with_option is not None and not _is_set(with_option, arguments):
-            continue
+        together = ""
+        if with_option is not None:
+            together = f" with {with_option}="
+            if not _is_set(with_option, arguments):
+                continue
         text = shown(value) if option in DEFAULTS else ""
-        together = "" if with_option is None else f" with {with_option}="
         raise ValueError(f"{option}={text}: {caller} does not take it{together}; {reason}")
 
 
@@ -244,21 +246,20 @@ def _surplus(
 ) -> str:
     """Return the error for too many arguments by position."""
     by_position, required, keywords = parameters
-    caller = function.__name__
+    names = _positions(by_position) or "only its frame"
+    text = f"{function.__name__} takes {names} by position"
     compares = "baseline" in keywords
     if required[:1] == ["frame"] and any(map(is_table, args[1:])):
         several = ", or several as a dict by the name of their system" if compares else ""
-        return f"{caller} takes one frame{several}; got {len(args)} arguments by position"
-
-    names = _positions(by_position)
-    if not names:
-        return f"{caller} takes only its frame by position{_purpose(function, by_position)}"
-    value = shown(args[len(by_position)])
-    free = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
-    advice = f"name the other arguments, as in {free}={value}"
+        return f"{text}, and one frame{several}"
     if compares:
-        advice = f"several scores are a list, as in score=[{shown(args[-2])}, {shown(args[-1])}]"
-    return f"{caller} takes {names} by position; {advice}"
+        return (
+            f"{text}; several scores are a list, as in score=[{shown(args[-2])}, {shown(args[-1])}]"
+        )
+    free = [name for name in keywords if name not in (*by_position, *arguments)]
+    if len(by_position) == 1 or not free:
+        return text + _purpose(function, by_position)
+    return f"{text}; name the other arguments, as in {free[0]}={shown(args[len(by_position)])}"
 
 
 def _unknown_keyword(
@@ -279,11 +280,15 @@ def _unknown_keyword(
 
 
 def scalar(value: Any) -> Any:
-    """Convert an array without dimensions to a number. A short float becomes the shortest decimal that rounds to it."""
+    """Convert an array without dimensions to a number.
+
+    A short float becomes the shortest decimal that rounds to it.
+    """
     dimensions = getattr(value, "ndim", None)  # An attribute of a Spark Column is another Column.
-    if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
+    if not isinstance(dimensions, int) or dimensions != 0 or not hasattr(value, "item"):
         return value
-    if isinstance(number := value.item(), float):
+    number = value.item()
+    if isinstance(number, float):
         with suppress(ValueError):  # Arrays of some libraries are written with a prefix.
             return float(str(value))
     return number
@@ -312,32 +317,38 @@ def is_whole(value: Any) -> bool:
 def check_whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
-    if not is_whole(number) or number < least:
+    if not is_whole(number):
         hint = unquoted(value)
         if isinstance(number, float) and number.is_integer() and number >= least:
             hint = f": write {int(number)}"
-        message = f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}"
-        raise (ValueError if is_whole(number) else TypeError)(message)
-    if most is not None and number > most:
-        raise ValueError(f"{argument} must be at most {most}, got {shown(value)}")
-    if number >= 2**62:
-        raise ValueError(f"{argument} must be below 2**62, got {shown(value)}")
+        wanted = f"a whole number of at least {least}"
+        raise TypeError(f"{argument} must be {wanted}, got {shown(value)}{hint}")
+    limits = {
+        f"a whole number of at least {least}": number >= least,
+        f"at most {most}": most is None or number <= most,
+        "below 2**62": number < 2**62,
+    }
+    for wanted, holds in limits.items():
+        if not holds:
+            raise ValueError(f"{argument} must be {wanted}, got {shown(value)}")
     return int(number)
 
 
 def check_real(argument: str, value: Any) -> Any:
     """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
-    is_number = isinstance(number, (Real, Decimal)) and not isinstance(number, bool)
-    # A signalling NaN of Decimal cannot be compared.
-    if not is_number or (number.is_nan() if isinstance(number, Decimal) else number != number):
-        message = f"{argument} must be a number, got {shown(value)}{unquoted(value)}"
-        raise (ValueError if is_number else TypeError)(message)
-    return number
+    error: type[Exception] = TypeError
+    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
+        error = ValueError
+        # A signalling NaN of Decimal cannot be compared.
+        is_nan = number.is_nan() if isinstance(number, Decimal) else number != number
+        if not is_nan:
+            return number
+    raise error(f"{argument} must be a number, got {shown(value)}{unquoted(value)}")
 
 
 def check_float(argument: str, value: Any) -> float:
-    """Validate a number, and return it as a float, which is infinite if the number is out of its range."""
+    """Validate a number, and return it as a float, infinite if it is out of the range of floats."""
     number = check_real(argument, value)
     with suppress(OverflowError):
         return float(number)
@@ -365,16 +376,14 @@ def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice
     item = scalar(value)
     for choice in allowed:
         # Compare types too: True equals 1, and an expression or an array may equal anything.
-        if item is choice or ((isinstance(item, str) or is_whole(item)) and item == choice):
+        is_value = isinstance(item, str) or is_whole(item)
+        if item is choice or (is_value and item == choice):
             return choice
     words = [repr(choice) for choice in allowed if choice is not None]
-    text = words[-1]
-    if len(words) > 1:
-        text = f"{', '.join(words[:-1])} or {text}"
+    text = " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
     if None in allowed:
         text += ", or None"
-    is_of_same_type = isinstance(item, type(allowed[0]))
-    error = ValueError if is_of_same_type else TypeError
+    error = ValueError if isinstance(item, type(allowed[0])) else TypeError
     raise error(f"{argument} must be {text}, got {shown(value)}")
 
 
@@ -414,7 +423,7 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
 
 
 def refuse_set(argument: str, values: Any) -> None:
-    """Refuse a set: the order of the values matters, and a set has another order in each process."""
+    """Refuse a set: the order of values matters, and a set has another one in each process."""
     if isinstance(values, (set, frozenset)):
         raise TypeError(
             f"{argument}: a set has no order, and the result depends on it; give a list"

@@ -20,6 +20,8 @@ class ArrowRead(FrameKind[Frame]):
     def __init__(self, frame: Any, columns: list[Any], height: int) -> None:
         super().__init__(frame, columns, height)
         self._columns_read: dict[str, pl.Series] = {}
+        self._codes: dict[str, Any] = {}
+        """The values of columns that are read as texts."""
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
         """Return a LazyFrame with these columns. Their names become text."""
@@ -41,10 +43,11 @@ class ArrowRead(FrameKind[Frame]):
         """Read one column."""
         return series_of(str(name), self.frame[name], self.type_of(str(name)))
 
-    def with_column(self, column: pl.Series) -> ArrowRead[Frame]:
+    def with_column(self, column: pl.Series, codes: Any = None) -> ArrowRead[Frame]:
         """Return this frame with a column that `read` gives in place of its own."""
         kind = copy(self)
         kind._columns_read = self._columns_read | {column.name: column}
+        kind._codes = self._codes | {column.name: codes}
         return kind
 
 

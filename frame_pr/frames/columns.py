@@ -21,22 +21,22 @@ def by_name(name: Any) -> pl.Expr:
 def refuse_missing(
     names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = ""
 ) -> None:
-    """Check that every column exists; otherwise suggest the nearest names. `frame`: what messages call the frame."""
+    """Check that every column exists; otherwise suggest the nearest names.
+
+    `frame`: what messages call the frame.
+    """
     for name in names:
         if isinstance(name, pl.Expr) or name in available:
             continue
-        longer = (
-            [column for column in available if str(column).startswith(str(name))]
-            if len(str(name)) > 1
-            else []
-        )
-        near = nearest(str(name), available, cutoff=0.6) or longer[:3]
+        text = str(name)
+        near = nearest(text, available, cutoff=0.6)
+        if not near and len(text) > 1:
+            near = [column for column in available if str(column).startswith(text)][:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument in ("threshold", "prevalence") and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
-        raise ValueError(
-            f"{argument + ': ' if argument else ''}no column {shown(name)} in the {frame}; {hint}"
-        )
+        place = f"{argument}: " if argument else ""
+        raise ValueError(f"{place}no column {shown(name)} in the {frame}; {hint}")
 
 
 def has_keys(by: Any) -> bool:
@@ -50,15 +50,11 @@ def listed(argument: str, value: Any) -> list[Any]:
     refuse_set(argument, value)
     # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python
     # numbers.
-    items = (
-        list(map(scalar, value))
-        if isinstance(value, (list, tuple, range, Iterator, KeysView))
-        else [value]
-    )
+    is_list = isinstance(value, (list, tuple, range, Iterator, KeysView))
+    items = list(map(scalar, value)) if is_list else [value]
     for item in items:
-        _check_name(
-            argument, item, "the name of a column, or several", "the names of the columns as a list"
-        )
+        wanted = "the name of a column, or several"
+        _check_name(argument, item, wanted, "the names of the columns as a list")
     return items
 
 
@@ -82,12 +78,11 @@ def column_name(argument: str, value: Any) -> Any:
 
 
 def refuse_several(argument: str, value: Any) -> None:
-    """Check that an argument names one column, or is an expression, and does not hold the values of a column."""
+    """Check that an argument names one column, or is an expression, and not values of a column."""
     # A number of numpy is the name of a column, and an array without dimensions is none.
-    is_name = isinstance(value, Hashable)
-    _check_name(
-        argument, scalar(value) if is_name else value, "the name of one column", "the name alone"
-    )
+    if isinstance(value, Hashable):
+        value = scalar(value)
+    _check_name(argument, value, "the name of one column", "the name alone")
 
 
 def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None:
@@ -96,33 +91,33 @@ def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None
     kind = type(value)
     if issubclass(kind, (str, pl.Expr)):
         return
-    has_dtype = (
-        hasattr(kind, "dtype") or hasattr(kind, "dtypes") or kind.__name__.endswith("Grouper")
-    )
+    has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes")
+    is_grouper = kind.__name__.endswith("Grouper")
     sentences = {
         ": withColumn gives it a name": kind.__module__.startswith("pyspark."),
         f": give {of_mapping}": isinstance(value, Mapping),
         ": finish it with .then(...).otherwise(...)": kind.__name__ in ("When", "ChainedWhen"),
-        ": add it to the frame and give its name": has_dtype,
+        ": add it to the frame and give its name": has_dtype or is_grouper,
     }
     advice = next((advice for advice, applies in sentences.items() if applies), "")
-    is_name = isinstance(value, Hashable) and not (
-        isinstance(value, (bool, bytes)) or callable(value)
-    )
+    is_hashable = isinstance(value, Hashable)
+    is_name = is_hashable and not isinstance(value, (bool, bytes)) and not callable(value)
     if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
-        text = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
+        text = shown(value) if is_hashable else kind_of_value(value)
         raise TypeError(f"{argument} takes {wanted}; got {text}{advice}")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
-    """Check that no column is passed for two arguments. `items`: the arguments with their columns."""
+    """Check that no column is passed for two arguments. `items`: arguments with their columns."""
     arguments: dict[Any, str] = {}
     for argument, item in items:
         if isinstance(item, pl.Expr):
             continue
         if item in arguments:
             first = arguments[item]
-            place = f" in {argument}" if argument == first else f", to {first}= and to {argument}="
+            place = f", to {first}= and to {argument}="
+            if argument == first:
+                place = f" in {argument}"
             raise ValueError(f"column {shown(item)} is given twice{place}: name it once")
         arguments[item] = argument
 
@@ -133,8 +128,9 @@ _IS_A_RESULT = "by column {} is named like a result column: rename it before the
 def refuse_clash(keys: Iterable[str], columns: Iterable[Any], problem: str = _IS_A_RESULT) -> None:
     """Check that no key has the name of a result column. `problem`: the message, of other names."""
     existing = set(columns)
-    if name := next((name for name in keys if name in existing), None):
-        raise ValueError(problem.format(shown(name)))
+    for name in keys:
+        if name in existing:
+            raise ValueError(problem.format(shown(name)))
 
 
 def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
@@ -152,14 +148,13 @@ def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
         return [str(item)]
     # The function that reads the columns has the error for one that is missing.
     with suppress(pl.exceptions.ColumnNotFoundError):
-        return (
-            source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
-        )
+        if item.meta.is_column_selection():
+            return source.select(item).collect_schema().names()
     return []
 
 
 def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:
-    """Return these columns and the roots of expressions; all columns if an expression does not name its roots."""
+    """Return these columns and the roots of expressions; all columns if roots are not named."""
     used: dict[str, None] = {}
     for column in columns:
         names = selected_names(source, column) or column.meta.root_names()
@@ -172,7 +167,7 @@ def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:
 def map_whole(
     table: pl.LazyFrame, function: Callable[[pl.DataFrame], pl.DataFrame], schema: Any = None
 ) -> pl.LazyFrame:
-    """Map a function over the whole table: no rows or columns are pushed down or dropped before it."""
+    """Map a function over the whole table: no rows or columns are dropped before it."""
     return table.map_batches(
         function,
         schema=schema,

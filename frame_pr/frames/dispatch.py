@@ -63,7 +63,7 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 
 
 class _Library(NamedTuple):
-    """A library whose frames polars reads through Arrow. It is not imported to look for its frames."""
+    """A library whose frames polars reads through Arrow. To look for them does not import it."""
 
     name: str
     classes: Sequence[str]

@@ -1,4 +1,4 @@
-"""The kind of polars frames, of which the other kinds are subclasses, and how a plan is collected."""
+"""The kind of polars frames, of which others are subclasses, and how a plan is collected."""
 
 from __future__ import annotations
 
@@ -77,8 +77,11 @@ class FrameKind(Generic[Frame]):
         """
         return self
 
-    def with_column(self, column: pl.Series) -> FrameKind[Frame]:
-        """Return this frame with a column that `read` gives in place of its own."""
+    def with_column(self, column: pl.Series, codes: Any = None) -> FrameKind[Frame]:
+        """Return this frame with a column that `read` gives in place of its own.
+
+        `codes`: what restores the values that the texts of the column stand for.
+        """
         return FrameKind(self.frame.with_columns(column), self.columns, self.height)
 
     def label(self, name: str, value: Any) -> Any:
@@ -124,7 +127,7 @@ class FrameKind(Generic[Frame]):
         new: list[str],
         keys: Collection[Any] = (),
     ) -> Frame:
-        """Return the carried columns of row number `row` for each line of a table, and the new ones.
+        """Return the carried columns of row number `row` for each line, and the new columns.
 
         `keys`: the new columns with the dtypes of the caller's; see `convert`.
         """

@@ -94,7 +94,7 @@ def examples(values: Iterable[Any]) -> str:
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
-    """Return the candidates that differ from a name by case only, otherwise at most three near ones."""
+    """Return the candidates that differ from a name by case only, else at most three near ones."""
     import difflib  # Takes 1 ms, which only an error needs.
 
     by_text = {str(candidate): candidate for candidate in candidates}

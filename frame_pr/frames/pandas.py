@@ -1,15 +1,13 @@
-"""pandas DataFrames. Values that polars would change or does not have are numbered and given back."""
+"""pandas DataFrames. Values that polars would change or lacks are numbered and given back."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass
 from datetime import date
 from importlib.util import find_spec
-from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -37,7 +35,7 @@ class ValueCodes:
 
     values: pd.Series[Any]
     """The distinct values, in the order of their numbers: sorted, if they have an order."""
-    dtype: pl.Enum
+    texts: pl.Series
 
     def label(self, name: str, value: Any) -> str:
         """Return the text of a value; raise if no row has it."""
@@ -49,7 +47,7 @@ class ValueCodes:
                 f"truth column {shown(name)} has no {shown(value)}, it holds {examples(distinct)}: "
                 "positive= names one of them"
             )
-        return str(self.dtype.categories[distinct.index(value)])
+        return str(self.texts[distinct.index(value)])
 
     def restore(self, column: pl.Series, dtype: Any) -> pd.Series[Any]:
         """Return the values of a column of texts, in the caller's dtype where this holds them."""
@@ -60,12 +58,12 @@ class ValueCodes:
         # A category that another frame declares is missing in this one.
         if not values.notna().all():
             values = self.values
-        restored: pd.Series[Any] = _at(values, column.cast(self.dtype).to_physical())
+        restored: pd.Series[Any] = _at(values, column.cast(self.texts.dtype).to_physical())
         return restored
 
 
 def number_values(
-    name: str, columns: Sequence[pd.Series[Any]]
+    columns: Sequence[pd.Series[Any]],
 ) -> tuple[ValueCodes, list[pl.Series]] | None:
     """Number the values of columns together; None if they cannot be hashed, as lists."""
     values = columns[0] if len(columns) == 1 else pd.concat(columns, ignore_index=True)
@@ -79,14 +77,15 @@ def number_values(
         while text in texts:  # 1 and "1" have one text.
             text += f" ({type(value).__name__})"
         texts[text] = None
-    codes = ValueCodes(pd.Series(distinct, dtype=distinct.dtype), pl.Enum([*texts]))
 
+    labels = pl.Series([*texts], dtype=pl.Enum([*texts]))
     places = pl.Series(numbers, dtype=pl.Int64)
-    labels = pl.Series(name, [*texts], dtype=codes.dtype)
     column = labels.gather(places.set(places < 0, None))
-    ends = accumulate(map(len, columns))
-    parts = [column[end - len(part) : end] for part, end in zip(columns, ends, strict=True)]
-    return codes, parts
+    parts = []
+    for part in columns:
+        parts.append(column.head(len(part)))
+        column = column.slice(len(part))
+    return ValueCodes(pd.Series(distinct, dtype=distinct.dtype), labels), parts
 
 
 def _factorized(values: pd.Series[Any]) -> tuple[Any, Any]:
@@ -110,8 +109,6 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
             raise ImportError('pandas frames need pyarrow: pip install "frame_pr[pandas]"')
         super().__init__(frame, list(frame.columns), len(frame))
         self.labels: dict[str, Any] = {str(label): label for label in frame.columns}
-        self._codes: dict[str, ValueCodes] = {}
-        """The values of columns that are read as texts."""
 
     def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
         """Check that these columns exist and are not in the index."""
@@ -139,7 +136,7 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         try:
             return _series(str(name), self.frame[name])
         except TypeError:
-            numbered = number_values(str(name), [self.frame[name]])
+            numbered = number_values([self.frame[name]])
             if numbered is None:
                 raise
             return numbered[1][0]
@@ -150,21 +147,17 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         self, names: Sequence[Any], others: Sequence[FrameKind[Any]] = ()
     ) -> tuple[PandasFrame, list[FrameKind[Any]]]:
         """Return this frame and the others with an Enum for values that polars would change."""
-        kind = self
-        frames = list(others)
+        kinds: list[FrameKind[Any]] = [self, *others]
         for name in names:
             if self.columns.count(name) != 1 or self._is_plain(name):
                 continue
-            places = [i for i, frame in enumerate(frames) if name in frame.columns]
-            columns = [self.frame[name], *(_values(frames[i], name) for i in places)]
-            numbered = number_values(str(name), columns)
-            if numbered is None:
-                continue
-            codes, (own, *parts) = numbered
-            kind = kind._with_codes(own, codes)
-            for i, part in zip(places, parts, strict=True):
-                frames[i] = frames[i].with_column(part)
-        return kind, frames
+            holders = [i for i, kind in enumerate(kinds) if name in kind.columns]
+            numbered = number_values([_values(kinds[i], name) for i in holders])
+            if numbered is not None:
+                codes, columns = numbered
+                for i, column in zip(holders, columns, strict=True):
+                    kinds[i] = kinds[i].with_column(column.alias(str(name)), codes)
+        return cast(PandasFrame, kinds[0]), kinds[1:]
 
     def with_labels(self, names: Sequence[Any], labels: Sequence[Any] = ()) -> PandasFrame:
         """Return this frame with one Enum for the labels of several columns."""
@@ -173,13 +166,13 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         columns = [self.frame[name] for name in names]
         if labels:
             columns.append(pd.Series(list(labels), dtype=object))
-        numbered = number_values("", columns)
-        kind = self
+        numbered = number_values(columns)
+        kind: Any = self
         if numbered is not None:
             codes, parts = numbered
             for name, part in zip(names, parts, strict=False):
-                kind = kind._with_codes(part.alias(str(name)), codes)
-        return kind
+                kind = kind.with_column(part.alias(str(name)), codes)
+        return cast(PandasFrame, kind)
 
     def _is_plain(self, name: Any) -> bool:
         """Return whether polars has equal values: numbers, Booleans, times and texts."""
@@ -199,23 +192,16 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         values = self.frame[name]
         if isinstance(values.dtype, pd.CategoricalDtype):
             return pd.api.types.infer_dtype(values.cat.categories) == "string"
-        if str(values.dtype).startswith("dictionary"):
-            return True
         # Polars reads no nanoseconds of the labels that a caller lists.
         return self._is_plain(name) and getattr(self.column(name).dtype, "time_unit", "") != "ns"
-
-    def _with_codes(self, column: pl.Series, codes: ValueCodes) -> PandasFrame:
-        kind = copy(self)
-        kind._columns_read = self._columns_read | {column.name: column}
-        kind._codes = self._codes | {column.name: codes}
-        return kind
 
     def label(self, name: str, value: Any) -> Any:
         """Return a label as `read` has it."""
         if not len(self.frame) and self.type_of(name) == "object":
             return None  # There is no label to compare it with.
-        if name in self._codes and value is not None:
-            return self._codes[name].label(name, value)
+        codes = self._codes.get(name)
+        if codes is not None and value is not None:
+            return codes.label(name, value)
         # polars would cut the nanoseconds of a Python object, and find another label.
         if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
             return value.to_numpy()
@@ -243,10 +229,10 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         for column in table:
             source = sources.get(column.name)
             dtype = None if source is None else self.frame.dtypes[self.labels[source]]
-            if source in self._codes:
-                columns[column.name] = self._codes[source].restore(column, dtype)
-            else:
-                columns[column.name] = _pandas(column, dtype)
+            codes = self._codes.get(source or "")
+            columns[column.name] = (
+                _pandas(column, dtype) if codes is None else codes.restore(column, dtype)
+            )
         labels = [self.labels[name] if sources.get(name) == name else name for name in columns]
         return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
@@ -295,7 +281,7 @@ def _at(frame: Any, rows: pl.Series) -> Any:
 
 
 def _pandas(column: pl.Series, dtype: Any = None) -> pd.Series[Any]:
-    """Return a column of a result, with this dtype or that of pandas; nulls make nullable integers."""
+    """Return a column of a result, with this dtype. Integers with a null become nullable."""
     column = column.alias("")  # polars panics at a name with a NUL.
     if dtype == "object":
         return pd.Series(column.to_list(), dtype="object")

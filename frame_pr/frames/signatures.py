@@ -1,4 +1,4 @@
-"""Types of the public functions: a result has the kind of the frame, for functions and for methods of `.pr`.
+"""Types of the public functions: a result has the kind of the frame, for methods of `.pr`, too.
 
 Each overload names a kind, because a type checker that knows columns would give the result of
 `Frame -> Frame` those of the argument.

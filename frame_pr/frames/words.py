@@ -1,4 +1,4 @@
-"""Words of other libraries, in four tables: arguments, calls, metrics and sentences that answer them."""
+"""Words of other libraries, and what answers them: arguments, calls, metrics and sentences."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SENTENCES: Mapping[str, str] = {
     "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": (
         "max_fpr"
     ),
-    "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'": (
+    "confusion_matrix has shares as columns, of_truth for 'true' and of_prediction for 'pred'": (
         "normalize"
     ),
     "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and "

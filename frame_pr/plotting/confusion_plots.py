@@ -85,9 +85,9 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     >>> [text.get_text() for text in ax.texts]
     ['1\n100 %', '0\n0 %', '1\n50 %', '1\n50 %']
     """
-    import numpy as np
-
     style = Style.of(options, panels=True)
+    import numpy as np  # After the check that matplotlib is installed, whose error names both.
+
     result, cutoff = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True).to_list()
     if not classes:

@@ -130,7 +130,8 @@ def join_judgments(
 
 def _refuse_other_kinds(run: Any, judgments: Any, keys: list[Any], runs: list[Any]) -> None:
     """Raise for frames of different kinds, and for columns that are missing or in both frames."""
-    left, right = find_kind(run), find_kind(judgments)
+    left = find_kind(run)
+    right = find_kind(judgments)
     if left is None or right is None or (type(left), left.is_lazy) != (type(right), right.is_lazy):
         advice = path_advice(run) or path_advice(judgments)
         raise TypeError(

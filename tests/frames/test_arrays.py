@@ -42,7 +42,7 @@ def test_arrays_of_other_lengths():
 
 def test_a_dict_of_frames_stays_one():
     frames = {"old": FRAME, "new": FRAME.with_columns(s="t")}
-    result = fp.compare(frames, "average_precision", "y", "s", by="q")
+    result = fp.compare(frames, "average_precision", "y", "s", mean_over="q")
     # AP of 0 1 is 1/2, and of 1 0 it is 1.
     assert result["difference"].to_list() == [0.5]
 
@@ -71,9 +71,12 @@ PANDAS = FRAME.to_pandas()
         (lambda: fp.roc_auc([{"y": 1, "s": 2}], "y", "s"), "polars.DataFrame(...) makes a frame"),
         (
             lambda: fp.compare(FRAME, FRAME, "roc_auc", "y", "s"),
-            "compare takes one frame, or several as a dict by the name of their system",
+            "by position, and one frame, or several as a dict by the name of their system",
         ),
-        (lambda: fp.roc_auc(FRAME, FRAME, "y", "s"), "roc_auc takes one frame; got 4"),
+        (
+            lambda: fp.roc_auc(FRAME, FRAME, "y", "s"),
+            "roc_auc takes truth, score by position, and one frame",
+        ),
         (
             lambda: fp.compare(FRAME, "roc_auc", "y", "s", "t"),
             "several scores are a list, as in score=['s', 't']",

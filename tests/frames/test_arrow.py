@@ -1,4 +1,4 @@
-"""Tables of pyarrow go in and come out, with the numbers of polars and the types of their own keys."""
+"""Tables of pyarrow go in and come out, with the numbers of polars and the types of the keys."""
 
 from datetime import date, datetime, time, timedelta
 
@@ -104,6 +104,7 @@ def test_judgments_and_totals():
     assert result.column("query").to_pylist() == ["a", "b", "c"]
 
 
+@pytest.mark.filterwarnings("ignore:.* have no bounds")
 @pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_a_stream_gives_what_polars_gives(function, given):
     given = {"truth": "relevant", "score": "score", "by": "query"} | given

@@ -91,7 +91,7 @@ def test_runs_and_judgments(name):
     twice = pl.concat([judged.rename({"q": name})] * 2)
     with pytest.raises(
         Exception,
-        match=r"in the judgments, 2 values of \(.*, d\) stand in more than one row, such as \(1, 'b'\) 2",
+        match=r"in the judgments, 2 values of \(.*, d\) stand in more than one row, such as \(1, ",
     ):
         fp.join_judgments(run, twice, on=[name, "d"])
 
@@ -142,7 +142,10 @@ def test_a_key_of_the_totals_that_the_type_of_the_keys_would_cut():
     ]
     assert positives(dates.cast(pl.Datetime), dates) == [(dates[0], 3), (dates[1], 4)]
     for keys, own in cut:
-        wrong = r"positives frame has [12] groups?, such as .*, that the types of the by columns do not hold: cast"
-        wrong += r"|in the total_positives frame: cast one of them$|positives gives no total for [12] of [234] groups"
-        with pytest.raises((ValueError, TypeError), match=wrong):
+        wrong = [
+            "positives frame has [12] groups?, such as .*, that the types of the by columns do not",
+            "in the total_positives frame: cast one of them$",
+            "positives gives no total for [12] of [234] groups",
+        ]
+        with pytest.raises((ValueError, TypeError), match="|".join(wrong)):
             positives(keys, own)

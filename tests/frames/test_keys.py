@@ -12,6 +12,8 @@ from pandas_keys import KEYS  # noqa: E402
 import frame_pr as fp  # noqa: E402
 
 D = datetime.date
+# So few rows have no standard error.
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no bounds")
 
 
 @pytest.mark.parametrize("name", [*KEYS])

@@ -79,7 +79,7 @@ def with_null(keys: pd.Series) -> pd.Series:
 
 
 def rows_of(keys: pd.Series) -> tuple[pd.DataFrame, list[float]]:
-    """A frame of groups whose AP is 1, 1/2, 1/3, ...: the hit of the i-th group stands at rank i."""
+    """A frame of groups whose AP is 1, 1/2, 1/3, ...: the hit of the i-th group has rank i."""
     place = [i for i in range(len(keys)) for _ in range(i + 2)]
     rank = [rank for i in range(len(keys)) for rank in range(i + 2)]
     score = -np.array(rank, dtype="float64")
@@ -312,6 +312,7 @@ def strange() -> pd.DataFrame:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.* have no bounds")
 @pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_the_callers_frame_is_unchanged(function, given):
     frame = strange()
