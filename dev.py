@@ -37,6 +37,7 @@ LINT = (
 GENERATE = [f"python docs/{name}.py" for name in ("metrics", "option_tables", "public_surface")]
 SITE = [
     "typos",
+    "python docs/citations.py",
     "python -W ignore::DeprecationWarning examples/gallery.py",
     "sphinx-build -q -E -W --keep-going docs docs/_build",
     "python docs/axe.py docs/_build",
