@@ -216,15 +216,20 @@ def check_labels(
     refuse_missing_labels(argument, name, labels, advice)
     labels = labels.fill_nan(None) if labels.dtype.is_float() else labels
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
-        values, advice = labels.unique().sort(), "name its positive label, positive=..."
+        values = labels.drop_nulls().unique().sort()
+        advice = "name its positive label, positive=..."
+        are_whole = (values % 1 == 0).all()
         if len(values) > 2:
             advice += ", or make it boolean before the call, by a comparison; "
-            if (labels % 1 == 0).all():
+            if are_whole:
                 advice += "grades go to gain=, classes through unpivot_classes"
             else:
                 advice += "truth comes first, then score" if argument == "truth" else _PROBABILITIES
+        elif are_whole and values[0] >= 0 and argument == "truth":
+            advice += "; grades go to gain=, and a comparison makes labels of them"
         raise ValueError(
-            f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {advice}"
+            f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds "
+            f"{examples(values)}: {advice}"
         )
 
 
@@ -247,9 +252,14 @@ def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
         return
     possible = _possible_labels(labels)
     if len(possible) and not _holds(possible, positive):
+        advice = "positive= names one of them"
+        if labels.dtype in TEXTS:
+            advice += (
+                ", or if rows may lack it, use an Enum (in pandas a categorical) of all labels"
+            )
         raise ValueError(
             f"truth column {shown(name)} has no {shown(positive)}, it holds "
-            f"{examples(labels.drop_nulls().unique().sort())}: positive= names one of them"
+            f"{examples(labels.drop_nulls().unique().sort())}: {advice}"
         )
 
 

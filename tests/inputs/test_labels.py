@@ -1,6 +1,7 @@
 """Which labels a column has: those that its rows hold, and those that it declares. What a prediction says."""
 
 import datetime as dt
+import re
 
 import numpy as np
 import pandas as pd
@@ -172,3 +173,32 @@ def test_no_rows_have_any_label(dtype):
     frame = pl.DataFrame(schema={"q": pl.Int64, "y": dtype, "s": pl.Int8})
     for data in (frame, frame.to_pandas(), frame.to_pandas(use_pyarrow_extension_array=True)):
         assert fp.average_precision(data, "y", "s", by="q", positive="spam").shape == (0, 2)
+
+
+@pytest.mark.parametrize(("labels", "is_told"), [([0, 2], True), ([1, 2], True), ([-1, 1], False)])
+def test_two_grades_are_told_of_gains(labels, is_told):
+    frame = pl.DataFrame({"grade": labels, "s": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="name its positive label, positive=") as raised:
+        fp.ndcg(frame, "grade", "s")
+    assert ("; grades go to gain=, and a comparison makes labels" in str(raised.value)) is is_told
+    if is_told:
+        # The advice is followed: the gains are labels[1] and labels[0] or less, best first.
+        truth = pl.col("grade") >= labels[1]
+        assert fp.ndcg(frame, truth, "s", gain="grade").item() == 1
+
+
+def test_a_day_without_the_positive_label():
+    day = pl.DataFrame({"y": ["no", "no"], "p": ["no", "yes"]})
+    advice = "or if rows may lack it, use an Enum (in pandas a categorical) of all labels"
+    with pytest.raises(ValueError, match=re.escape(advice)):
+        fp.confusion(day, "y", prediction="p", positive="yes")
+    labels = ["no", "yes"]
+    frames = [
+        day.cast(pl.Enum(labels)),
+        day.to_pandas().astype(pd.CategoricalDtype(labels)),
+        day.cast(pl.Enum(labels)).lazy(),
+    ]
+    for frame in frames:
+        counts = fp.confusion(frame, "y", prediction="p", positive="yes")
+        counts = counts.collect() if isinstance(counts, pl.LazyFrame) else counts
+        assert counts[["tp", "fp", "fn", "tn"]].to_numpy().tolist() == [[0, 1, 0, 1]]
