@@ -1,4 +1,7 @@
-"""Commands for developers, such as `python3 dev.py check`. They install what they need into .venv."""
+"""Commands for developers, such as `python3 dev.py check`.
+
+They install what they need into .venv.
+"""
 
 import glob
 import os

@@ -33,7 +33,7 @@ SYSTEMS = list(CLASSIFIERS)
 
 
 def held_out_scores() -> pl.DataFrame:
-    """Columns `digit`, `is_digit`, and a column of scores per classifier: a row per image and digit."""
+    """Columns `digit`, `is_digit`, and scores per classifier: a row per image and digit."""
     images, shown = load_digits(return_X_y=True)
     train, test, train_shown, test_shown = train_test_split(
         images / 16, shown, test_size=0.5, stratify=shown, random_state=0

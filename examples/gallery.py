@@ -1,4 +1,4 @@
-"""Draws the pictures of the docs: runs their `>>>` lines, and saves the figure that those below a picture made.
+"""Draw the plots of the docs: run the `>>>` lines below a plot, and save their figure.
 
 Usage: python examples/gallery.py [--narrow] [--grey] [directory]
 """

@@ -15,7 +15,7 @@ USERS, FILMS, RATINGS = 300, 80, 9000
 
 
 def ratings() -> pl.DataFrame:
-    """Columns `user`, `film`, `stars`, in the order of time: some films are seen, and liked, far more often."""
+    """Columns `user`, `film`, `stars`, in the order of time: some films are far more popular."""
     rng = np.random.default_rng(7)
     fame = 1 / np.arange(1, FILMS + 1)
     film = rng.choice(FILMS, RATINGS, p=fame / fame.sum())

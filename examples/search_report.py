@@ -35,7 +35,7 @@ class Document(NamedTuple):
 
 
 def documents() -> tuple[list[Document], dict[str, int]]:
-    """One document per docstring, and the number of each function's document by all of its names."""
+    """One document per docstring, and the number of each function's document by its names."""
     found: dict[str, Document] = {}
     texts: dict[str, str] = {}
     for area, module in AREAS.items():
@@ -94,7 +94,7 @@ def scores(bodies: list[str], queries: list[str]) -> dict[str, np.ndarray]:
 
 
 def search() -> pl.DataFrame:
-    """Return one row per query and document: `area, query, summary, document, relevant` and a score per system."""
+    """Return `area, query, summary, document, relevant` and a score per system."""
     collection, numbers = documents()
     relevant = np.zeros((len(collection), len(collection)), dtype=bool)
     for number, one in enumerate(collection):
@@ -129,7 +129,8 @@ def main() -> None:
     title = "Searching NumPy's documentation: three systems"
     print(title, "=" * len(title), sep="\n")
     print(
-        f"{run.height:,} rows = {run['query'].n_unique()} queries x {run['document'].n_unique() - 1} documents,"
+        f"{run.height:,} rows = {run['query'].n_unique()} queries x "
+        f"{run['document'].n_unique() - 1} documents,"
     )
     print(
         f"{run['relevant'].sum():,} of them relevant; a score column each for {', '.join(SYSTEMS)}."
@@ -145,7 +146,8 @@ def main() -> None:
 
     print("\nMean average precision by area of the library")
     print(
-        '>>> run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query")'
+        '>>> run.pr.evaluate("average_precision", "relevant", SYSTEMS, by=["area", "query"], '
+        'mean_over="query")'
     )
     areas = run.pr.evaluate(
         "average_precision", "relevant", SYSTEMS, by=["area", "query"], mean_over="query"
@@ -157,10 +159,12 @@ def main() -> None:
     )
 
     print(
-        "\nWhere bm25 and tfidf differ most: each query's average precision, as extra columns of its rows"
+        "\nWhere bm25 and tfidf differ most: each query's average precision, as extra columns of "
+        "its rows"
     )
     print(
-        '>>> run.pr.with_metrics("average_precision", "relevant", "bm25", by="query", prefix="bm25_")'
+        '>>> run.pr.with_metrics("average_precision", "relevant", "bm25", by="query", '
+        'prefix="bm25_")'
     )
     beside = run
     for system in ("bm25", "tfidf"):

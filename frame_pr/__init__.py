@@ -1,14 +1,15 @@
-"""Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace.
+"""Ranking and classification metrics for polars and pandas DataFrames, computed per group.
 
 Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
 
 - Any metrics, and reports: evaluate, with_metrics, report, format_table
 - Confidence intervals and tests: intervals, compare, average_curve
 - Average precision: average_precision, interpolated_average_precision, average_precision_at_k
-- Metrics at a cutoff, threshold or recall: precision_at_k, recall_at_k, f_beta, confusion, confusion_matrix,
-  gains_table
+- Metrics at a cutoff, threshold or recall: precision_at_k, recall_at_k, f_beta, confusion,
+  confusion_matrix, gains_table
 - Other ranking metrics: roc_auc, ndcg
-- Curves and plots: curve, with_curve, plot, plot_intervals, plot_comparison, plot_gains, plot_scores, plot_confusion
+- Curves and plots: curve, with_curve, plot, plot_intervals, plot_comparison, plot_gains,
+  plot_scores, plot_confusion
 - Out-of-core and mergeable computation: tally
 - Reshape lists and class columns: explode_lists, unpivot_classes
 - Search runs and relevance judgments: join_judgments

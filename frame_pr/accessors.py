@@ -1,4 +1,4 @@
-"""`.pr` on frames: every method is a public function, which gets the frame as its first argument."""
+"""`.pr` on frames: a method is a public function, which gets the frame as first argument."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _WIDTH = 80  # Columns of a terminal.
 
 
 class PR(Accessor[Frame]):
-    """Give frames their `.pr`: each method is the function of the same name, with the frame filled in.
+    """Give frames their `.pr`: a method is the function of that name, with the frame filled in.
 
     A type checker cannot see `frame.pr`; it can see `PR(frame)`, which is the same.
 

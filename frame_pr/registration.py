@@ -36,7 +36,9 @@ def register() -> None:
 
 
 class PandasHook(MetaPathFinder):
-    """Register `.pr` on pandas frames while pandas imports its last submodules. The hook finds no module itself.
+    """Register `.pr` on pandas frames while pandas imports its last submodules.
+
+    The hook finds no module itself.
 
     Sorted imports put frame_pr before pandas, and pandas has no entry points for accessors.
     Importing pandas here would take ten times as long as the rest, for users of polars too.
@@ -59,6 +61,6 @@ def register_pandas() -> None:
 
 
 def _remove_accessor(frame: Any) -> None:
-    """Remove the `.pr` of an earlier import of frame_pr: polars and pandas warn if an accessor is replaced."""
+    """Remove the `.pr` of an earlier import: polars and pandas warn if one is replaced."""
     if getattr(getattr(frame, "pr", None), "__module__", "").startswith("frame_pr."):
         del frame.pr

@@ -1,4 +1,4 @@
-"""The base of partitioned, Spark and Dask frames: bring the rows of a group together, and run functions on parts."""
+"""The base of partitioned, Spark and Dask frames: functions run on parts with whole groups."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ class Distributed(Backend[Any]):
     def map_parts(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> Any:
-        """Apply a function to these columns of each part. Keys, the first columns, keep their types.
+        """Apply a function to these columns of each part.
+
+        Keys, the first columns, keep their types.
 
         The rows of a group are in one part. If not `shuffled`, the parts stay as they are.
         """
 
     @abstractmethod
     def union(self, groups: Any, others: pl.DataFrame) -> Any:
-        """Combine a result of the backend with other groups; a column `ONLY_TOTALS` tells them apart."""
+        """Combine a result with other groups; a column `ONLY_TOTALS` tells them apart."""
 
     @abstractmethod
     def groups(self, query: PartQuery) -> Any:
@@ -73,7 +75,7 @@ class Distributed(Backend[Any]):
         means: Means | None,
         undefined: float | None,
     ) -> Any:
-        """Compute metrics per group, and with `means` aggregate them by the remaining keys after a second shuffle."""
+        """Compute metrics per group, and with `means` their means, after a second shuffle."""
         query = self.query_of(request, named, undefined)
         empty = self.empty(query.columns())
         result = query.of_groups(
@@ -106,7 +108,7 @@ class Distributed(Backend[Any]):
         )
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
+        """Aggregate equal rows in each part, and then those of all parts."""
         query = self.query_of(request, {}, None)
         options: Any = {**query.request.options, "count": "count"}
         merged = replace(query, request=replace(query.request, options=options))
@@ -126,7 +128,8 @@ class Distributed(Backend[Any]):
         """Check the columns of a request, and bring frames of totals into memory."""
         if request.tie_rule.by_row:
             raise ValueError(
-                f"ties={request.ties!r} uses the order of the rows, and a shuffle moves them: give the column that "
+                f"ties={request.ties!r} uses the order of the rows, and a shuffle moves them: "
+                "give the column that "
                 "orders the rows, tie_break=..."
             )
         refuse_repeats(request.distinct)
@@ -142,30 +145,36 @@ class Distributed(Backend[Any]):
         return PartQuery(replace(request, options=request.options | frames), named, undefined)
 
     def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
-        """Return the names of columns as text. Each column that an argument names must exist once."""
+        """Return the names of columns as text.
+
+        Each column that an argument names must exist once.
+        """
         for column in columns:
             if isinstance(column, pl.Expr):
                 raise TypeError(
-                    f"{argument} takes names of columns where the frame is in parts, got {shown(column)}: add it "
+                    f"{argument} takes names of columns where the frame is in parts, got "
+                    f"{shown(column)}: add it "
                     "to the frame as a column before the call, and give its name"
                 )
         refuse_missing(columns, self.columns(), argument=argument)
         if reserved := [column for column in columns if str(column) in RESERVED]:
             raise ValueError(
-                f"{argument}: {shown(reserved[0])} is a name that frame_pr gives to a column of its own; "
+                f"{argument}: {shown(reserved[0])} is a name that frame_pr gives to a column of "
+                "its own; "
                 "rename the column before the call"
             )
         names = [str(name) for name in self.columns()]
         for column in columns:
             if names.count(str(column)) > 1:
                 raise ValueError(
-                    f"the frame has several columns named {shown(column)}: rename them before the call"
+                    f"the frame has several columns named {shown(column)}: rename them before "
+                    "the call"
                 )
         return [str(column) for column in columns]
 
 
 class Shuffled(Distributed):
-    """A distributed frame whose backend moves rows between processes: what Spark and Dask have in common."""
+    """A frame whose backend moves rows between processes, such as Spark and Dask."""
 
     @abstractmethod
     def partitions(self) -> int:
@@ -186,7 +195,7 @@ class Shuffled(Distributed):
 
     @abstractmethod
     def in_ranges(self, columns: Sequence[str], number: Part) -> AbstractContextManager[OverRanges]:
-        """Shuffle these columns by the range of scores that a function gives each row, and add the column `RANGE`.
+        """Shuffle these columns by the range of each row, which is added as the column `RANGE`.
 
         Yields what applies a function to the new parts. The rows are the same each time, also if
         the source of the frame is random.
@@ -197,7 +206,10 @@ class Shuffled(Distributed):
         """Return a small result as a frame of the backend."""
 
     def groups(self, query: PartQuery) -> Any:
-        """Compute one row per group. Without groups, the backend runs at once, on ranges of scores."""
+        """Compute one row per group.
+
+        Without groups, the backend runs at once, on ranges of scores.
+        """
         if query.by:
             return self.map_parts(query.columns(), query.by, query.of_groups)
         refuse_whole_group(query)

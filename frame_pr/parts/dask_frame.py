@@ -135,7 +135,7 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
 def _split(
     part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashes: Part, partitions: int
 ) -> pd.DataFrame:
-    """Return one row for each new partition: its number, and the rows of this part that belong to it."""
+    """Return one row for each new partition: its number, and its rows in this part."""
     part = _typed(part, meta)
     numbers = np.zeros(len(part), "int64")
     if partitions > 1:
@@ -176,7 +176,10 @@ def _hashes(keys: pl.DataFrame) -> pl.DataFrame:
 
 
 def _column_hashes(column: pl.Series) -> Any:
-    """Hash values as Dask's own shuffle does: by their bits, or by their text. Nulls count as 0 or ""."""
+    """Hash values as Dask's own shuffle does: by their bits, or by their text.
+
+    Nulls count as 0 or "".
+    """
     dtype = column.dtype
     if isinstance(dtype, pl.Struct):
         return _hashes(column.struct.unnest())["hash"].to_numpy()
@@ -222,8 +225,10 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
             is_same = values.notna() & bool(values.isna().any())
         if not is_same.all():
             raise TypeError(
-                f"column {column!r} is {dtype} to Dask, and {values.dtype} in a part, with values such as "
-                f"{values[~is_same].iloc[0]}, which {dtype} cannot hold: give it one type in all parts, with astype"
+                f"column {column!r} is {dtype} to Dask, and {values.dtype} in a part, with "
+                "values such as "
+                f"{values[~is_same].iloc[0]}, which {dtype} cannot hold: give it one type in all "
+                "parts, with astype"
             )
     return typed
 
@@ -250,7 +255,7 @@ def _append(
 
 
 def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) -> pd.DataFrame:
-    """Return a result as pandas, with the keys of the rows of the part, its first columns, in place of polars' own."""
+    """Return a result as pandas, with the keys as the rows of the part have them."""
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
         return new
@@ -266,7 +271,7 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
 
 
 def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
-    """Return a result with dtypes that do not depend on its values: Dask must know them beforehand."""
+    """Return a result with the dtypes that Dask knows beforehand, whatever the values."""
     frame = result.to_pandas(use_pyarrow_extension_array=True)
     return frame.astype({name: _dtype(dtype) for name, dtype in result.schema.items()})
 

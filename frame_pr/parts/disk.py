@@ -1,4 +1,4 @@
-"""Frames and Arrow streams on disk, split into parts in a temporary folder; functions run on one part at a time."""
+"""Frames and Arrow streams in parts on disk; functions run on one part at a time."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ class DiskFrame(Distributed):
         """Return the state for a copy or a pickle. A stream has none, because it is read once."""
         if self.stream is not None:
             raise TypeError(
-                f"partitioned of a {type(self.stream).__name__} cannot be copied or pickled, because a stream is read "
+                f"partitioned of a {type(self.stream).__name__} cannot be copied or pickled, "
+                "because a stream is read "
                 "once: give a LazyFrame, such as polars.scan_parquet(...)"
             )
         return self.__dict__
@@ -134,7 +135,8 @@ class DiskFrame(Distributed):
     ) -> Any:
         """Refuse: rows in parts do not keep their order."""
         raise TypeError(
-            "with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows"
+            "with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to "
+            "the rows"
         )
 
     def query_of(
@@ -171,7 +173,10 @@ class DiskFrame(Distributed):
         function: Part,
         query: PartQuery | None = None,
     ) -> pl.DataFrame:
-        """Apply the function to each part. With its `query`, divide groups that are larger than a part."""
+        """Apply the function to each part.
+
+        With its `query`, divide groups that are larger than a part.
+        """
         with self._rows(columns) as frame:
             rows = _height(frame)
             if self.stream is not None and not rows:
@@ -202,7 +207,10 @@ class DiskFrame(Distributed):
             return pl.concat(tables)
 
     def _sizes(self, rows: int, row_bytes: int) -> tuple[int, int]:
-        """Return the number of parts, and the largest number of rows in a part. Parts differ in size."""
+        """Return the number of parts, and the largest number of rows in a part.
+
+        Parts differ in size.
+        """
         if self.partitions is not None:
             return self.partitions, math.ceil(1.5 * rows / self.partitions)
         most = self.budget // (_BYTES_PER_ROW + row_bytes)
@@ -211,7 +219,7 @@ class DiskFrame(Distributed):
     def _parts(
         self, frame: pl.LazyFrame, keys: Sequence[str], partitions: int, folder: Path
     ) -> list[pl.LazyFrame]:
-        """Write the rows to parts with whole groups; without keys, to one file that all systems read."""
+        """Write the rows to parts with whole groups; without keys, to one file."""
         if keys:
             number = pl.struct(map(by_name, keys)).hash() % partitions
             return _write_parts(frame, number, folder)
@@ -249,7 +257,7 @@ class DiskFrame(Distributed):
         return frame.with_columns(**self.expressions).select(map(by_name, columns))
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
-        """Return the frame with the expressions of the request as columns, and the request with their names."""
+        """Return the frame with expressions as columns, and the request with their names."""
         if not any(isinstance(column, pl.Expr) for column in request.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
@@ -279,12 +287,13 @@ class DiskFrame(Distributed):
 
 @contextmanager
 def _panics_as_errors() -> Iterator[None]:
-    """Turn a panic of polars, which `except Exception` does not catch, into an error that names its cause."""
+    """Turn a panic of polars, which `except Exception` misses, into an error."""
     try:
         yield
     except pl.exceptions.PanicException as error:
         raise OSError(
-            "polars panicked, so a file of the frame may end early or have changed during the call: "
+            "polars panicked, so a file of the frame may end early or have changed during the "
+            "call: "
             f"{first_line(error)[:_LONGEST_PANIC]}"
         ) from None
 
@@ -310,7 +319,10 @@ def _write_stream(stream: Any, file: Path, kind: str) -> None:
 
 
 def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> None:
-    """Raise if no part has the positive label. Read only the truth, up to the first part that has the label."""
+    """Raise if no part has the positive label.
+
+    Read only the truth, up to the first part that has the label.
+    """
     if query is not None and query.request.positive is not None:
         query.refuse_label(query.labels_of(part).collect(engine="streaming") for part in parts)
 
@@ -318,7 +330,7 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], query: PartQuery | None) -> Non
 def _by_range(
     query: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path
 ) -> pl.DataFrame:
-    """Compute one row per group of a frame whose groups are too large for a part: split each into ranges of scores."""
+    """Compute one row per group, if groups are too large for a part, in ranges of scores."""
     refuse_whole_group(query)
     results = []
     for system in query.systems():
@@ -346,7 +358,7 @@ def _by_range(
 
 
 def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
-    """Write the rows with each value of `part` into a file, and return the frames that read the files."""
+    """Write the rows with each value of `part` into a file, and return the files as frames."""
     # The only unstable polars API in the package. One file per part, however large, because there
     # are many parts.
     target = pl.PartitionBy(folder, key=PART, include_key=False, approximate_bytes_per_file=None)
@@ -359,7 +371,7 @@ def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.La
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Name the folder in errors of its disk. polars has their number only in the text. 28: full, 27: large file."""
+    """Name the folder in errors of its disk. 28: the disk is full. 27: the file is too large."""
     try:
         yield
     except (OSError, pl.exceptions.ComputeError) as error:
@@ -389,7 +401,7 @@ def _refuse_change(rows: int, written: int) -> None:
 
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
-    """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end.
+    """Create a folder in this directory, by default the system's, and remove it at the end.
 
     Its name has the number of the process, so that a user knows whose it is if a signal ends the
     process. The next call that writes to this directory removes it then.
@@ -444,7 +456,7 @@ def _is_locked_now(descriptor: int) -> bool:
 
 
 def _remove_abandoned(directory: Path) -> None:
-    """Remove the folders in this directory that processes of this user left when a signal ended them.
+    """Remove folders of processes of this user that a signal ended.
 
     Only a folder with our lock, which nobody holds, is removed, whatever its name.
     """

@@ -41,7 +41,7 @@ class PartQuery:
         return [str(score) for score in self.request.scores]
 
     def columns(self) -> list[str]:
-        """Return the columns that the call reads, which are those of a part: the keys first, each column once."""
+        """Return the columns of a part, which the call reads: the keys first, each column once."""
         return list(dict.fromkeys(str(column) for column in self.request.columns))
 
     def systems(self) -> list[PartQuery]:
@@ -69,13 +69,16 @@ class PartQuery:
     def of_groups(
         self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False
     ) -> pl.DataFrame:
-        """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
+        """Compute one row per group of the part.
+
+        `all_groups`: also of those that frames of known totals have.
+        """
         return evaluate_request(
             part, self.request, self.named, means, self.undefined, all_groups=all_groups
         )
 
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
-        """Aggregate equal rows of the part first, and compute one row per group; None if that is impossible."""
+        """Compute one row per group from counts of equal rows; None if that is impossible."""
         options: Any = self.request.options
         if any(options.get(name) is not None for name in ("count", "tie_break", "prevalence")):
             return None
@@ -110,7 +113,10 @@ class PartQuery:
         return part.select(hits=hits.sum(), labels=by_name(truth).unique().head(_LABELS).implode())
 
     def refuse_label(self, labels: Iterable[pl.DataFrame]) -> None:
-        """Check that some part of the frame has the positive label. `labels`: those of its parts, up to the first."""
+        """Check that some part of the frame has the positive label.
+
+        `labels`: those of its parts, up to the first.
+        """
         present = []
         for table in labels:
             if table["hits"].sum():
@@ -134,7 +140,10 @@ def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
 
 
 def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:
-    """Apply a function to a part. An error about values describes the part, because no other part is at hand."""
+    """Apply a function to a part.
+
+    An error about values describes the part, because no other part is at hand.
+    """
     try:
         return function(part)
     except ValueError as error:

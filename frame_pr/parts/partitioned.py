@@ -25,7 +25,7 @@ from frame_pr.frames.signatures import Stream
 _MOST_PARTITIONS = 10_000
 """The most parts. Each of them takes a file and about 20 ms."""
 _LEAST_BUDGET = 2**20
-"""Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows."""
+"""Bytes. A number meant as gibibytes is far below it, and would give a file for each row."""
 
 
 @public_function
@@ -103,7 +103,8 @@ def partitioned(
         is_pandas = type(frame).__module__.startswith("pandas")
         advice = ": a pandas frame is in memory already" if is_pandas else path_advice(frame)
         raise TypeError(
-            "partitioned takes a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, "
+            "partitioned takes a polars LazyFrame or DataFrame, or a stream of Arrow, as its "
+            "frame, "
             f"got {shown(frame)}{advice}"
         )
     number = None if partitions is None else check_whole("partitions", partitions, least=1)

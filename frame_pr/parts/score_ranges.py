@@ -57,7 +57,7 @@ def _in_all(count: CumulativeCount) -> str:
 
 
 class Starts(NamedTuple):
-    """The counts at which ranges start, which continue the ranking of the better ranges (see `RangeStarts`)."""
+    """The counts at which ranges start: they continue the better ranges (see `RangeStarts`)."""
 
     table: pl.LazyFrame
     """`group`, and the columns of `starts_of`."""
@@ -81,13 +81,13 @@ class Starts(NamedTuple):
         return blocks.with_columns(**columns)
 
     def with_later_ranges(self, blocks: pl.LazyFrame) -> pl.LazyFrame:
-        """Add what follows from the worse ranges to the columns of blocks that follow from later blocks."""
+        """Add the worse ranges to the columns of blocks that follow from later blocks."""
         largest = pl.max_horizontal("interpolated_precision", _LATER_PRECISION)
         return blocks.with_columns(interpolated_precision=largest)
 
 
 def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
-    """Return the number of the range of each row as `RANGE`: 0 for the best scores, null if the score is missing.
+    """Return the range of each row as `RANGE`: 0 for the best scores, null without a score.
 
     `sample`: of the scores, which the ranges divide into about equal parts.
     """
@@ -104,7 +104,7 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
 
 
 def refuse_whole_group(call: PartQuery) -> None:
-    """Refuse options that need all ranges of a group together: the best order of gains, and weights by prevalence."""
+    """Refuse options that need all ranges of a group together."""
     if call.request.unjudged == "trec_eval":
         raise ValueError(
             "unjudged='trec_eval': a group is split into parts, which do not see all of its labels"
@@ -112,13 +112,16 @@ def refuse_whole_group(call: PartQuery) -> None:
     for name in ("gain", "prevalence"):
         if call.request.options.get(name) is not None:
             raise ValueError(
-                f"{name}= needs all rows of a group together, and one that is too large, or all there is without by=, "
+                f"{name}= needs all rows of a group together, and one that is too large, or all "
+                "there is without by=, "
                 "is split into ranges of its scores: evaluate a frame that fits in memory"
             )
 
 
 def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRanges) -> pl.DataFrame:
-    """Compute one row per group. Each group is split into ranges of its scores, and each range is in one part.
+    """Compute one row per group.
+
+    Each group is split into ranges of its scores, and each range is in one part.
 
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts,
     which have a column `RANGE`. It is called two to four times.
@@ -156,7 +159,7 @@ def _rows_of_ranges(
     totals: Mapping[str, Any],
     starts: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
-    """Return the canonical rows of the part, grouped by their range and the keys, with these known totals."""
+    """Return the canonical rows of the part, grouped by their range and the keys."""
     request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
     starts_of_groups = None if starts is None else partial(Starts.of, starts=starts)
     return rows_of(part, request, starts=starts_of_groups, unit=unit)
@@ -180,7 +183,7 @@ def _with_common_unit(
 
 
 def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """Return the ends of the weights of a part (see `ends_of`), and the largest `total` in a column."""
+    """Return the ends of the weights of a part (see `ends_of`), and its largest known total."""
     columns = {
         name: by_name(str(column))
         for name, column in call.request.single.items()
@@ -194,7 +197,7 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 
 def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFrame:
-    """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
+    """Return the rows and positives of each range in the part, and known totals in columns."""
     rows, output = _rows_of_ranges(part, call, unit, call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
@@ -208,7 +211,7 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFra
 
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.DataFrame:
-    """Return the counts with which each range starts, without the largest precision below it, sorted."""
+    """Return the counts with which each range starts, sorted."""
     coder = number_groups(counts, _keys(call), MOST_GROUPS)
     totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
     sums = [pl.col(count.total).sum() for count in _COUNTS]
@@ -226,7 +229,10 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
 
 
 def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
-    """Return a known total of each group. The ranges have it if it is a column of the rows; otherwise it is a frame."""
+    """Return a known total of each group.
+
+    The ranges have it if it is a column of the rows; otherwise it is a frame.
+    """
     total = call.request.totals[name]
     if isinstance(total, str):
         return totals_in_rows(coder.rows, name, total, dtype)

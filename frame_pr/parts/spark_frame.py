@@ -30,7 +30,7 @@ Batches = Iterator[pa.RecordBatch]
 _REFUSED = {
     "CalendarIntervalType": "Spark does not send it to Python: cast it before the call",
     "YearMonthIntervalType": "Spark does not send it to Python: cast it before the call",
-    "VariantType": "Spark does not group by variants: give variant_get(...) of it, which has one type",
+    "VariantType": "Spark does not group by variants: give variant_get(...) of it, of one type",
     "MapType": "its entries have no order: give array_sort(map_entries(...)) of it",
 }
 """Types of columns that a call cannot read, and what to do."""
@@ -47,7 +47,8 @@ class SparkFrame(Shuffled):
     def __init__(self, frame: DataFrame) -> None:
         if frame.isStreaming:
             raise TypeError(
-                "a streaming DataFrame has no last row, and these metrics need all rows of a group: "
+                "a streaming DataFrame has no last row, and these metrics need all rows of a "
+                "group: "
                 "call them on each batch, in foreachBatch"
             )
         super().__init__(frame)
@@ -59,7 +60,10 @@ class SparkFrame(Shuffled):
             for dtype in _with_nested(field.dataType):
                 reason = _REFUSED.get(type(dtype).__name__)
                 if getattr(dtype, "collation", "UTF8_BINARY") != "UTF8_BINARY":
-                    reason = "texts that differ are equal by its collation: give collate(..., 'UTF8_BINARY') of it"
+                    reason = (
+                        "texts that differ are equal by its collation: "
+                        "give collate(..., 'UTF8_BINARY') of it"
+                    )
                 if reason:
                     raise TypeError(
                         f"column {field.name!r} is {field.dataType.simpleString()}, and {reason}"
@@ -101,7 +105,7 @@ class SparkFrame(Shuffled):
     def collected(
         self, columns: Sequence[str], function: Part, keys: Sequence[int] | None = None
     ) -> pl.DataFrame:
-        """Apply a function to each part, and concatenate the results, which may have types that Spark lacks."""
+        """Apply a function to each part; the results may have types that Spark lacks."""
         empty = self.empty(columns)
         to_part = partial(_apply, partial(_serialized, function=function), empty, 0, [pa.binary()])
         packed = _mapped(

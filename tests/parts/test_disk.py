@@ -1,4 +1,4 @@
-"""Frames larger than memory, in parts that are small enough for a test: always the numbers of the plain call."""
+"""Frames larger than memory, in small parts: always the values of the plain call."""
 
 import copy
 import math
@@ -33,7 +33,7 @@ KEYS = {
 
 
 def scored(seed: int = 0, rows: int = 600) -> pl.DataFrame:
-    """Groups of very different sizes, the third without a positive; ties; another score and weights."""
+    """Groups of different sizes, the third without a positive; ties; two scores; weights."""
     place = pl.Series("place", range(rows)).shuffle(seed)
     data = (
         place.to_frame()
@@ -460,7 +460,7 @@ def test_weights_of_the_classes_give_the_values_at_another_prevalence():
 
 
 def source_of(frames):
-    """Return a LazyFrame that reads the next of these frames each time, and how often it was read."""
+    """Return a LazyFrame that reads the next of these frames each time, and its reads."""
     reads = []
 
     def read(with_columns, predicate, n_rows, batch_size):

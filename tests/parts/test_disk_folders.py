@@ -25,9 +25,11 @@ WRITING = """
 import signal, sys, polars as pl, frame_pr as fp
 # Where the tests run in the background, this is ignored from the start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-run = pl.select(g=pl.int_range(2_000_000) % 50_000, y=pl.int_range(2_000_000) % 3 == 0, s=pl.int_range(2_000_000).sin())
+i = pl.int_range(2_000_000)
+run = pl.select(g=i % 50_000, y=i % 3 == 0, s=i.sin())
 print("ready", flush=True)
-fp.partitioned(run, partitions=90, directory=sys.argv[1], progress=False).average_precision("y", "s", by="g")
+parts = fp.partitioned(run, partitions=90, directory=sys.argv[1], progress=False)
+parts.average_precision("y", "s", by="g")
 """
 
 

@@ -253,7 +253,8 @@ def test_errors_about_rows(engine):
 
 
 def test_modules_that_are_missing_or_not_imported():
-    code = "import sys, frame_pr as fp\nfrom pyspark.sql import DataFrame\nimport dask.dataframe as dd, pandas as pd\n"
+    code = "import sys, frame_pr as fp\nfrom pyspark.sql import DataFrame\n"
+    code += "import dask.dataframe as dd, pandas as pd\n"
     frames = ["object.__new__(DataFrame)", "dd.from_pandas(pd.DataFrame({'y': [1]}), 1)"]
     calls = [f"fp.roc_auc({frame}, 'y', 's')" for frame in frames] + [
         "sys.modules['dask'] = None; import frame_pr.dask"
