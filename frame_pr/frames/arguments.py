@@ -62,7 +62,11 @@ class Refusal(NamedTuple):
         return not (self.values or self.with_option)
 
 
-def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
+def refuse_options(
+    caller: str,
+    arguments: Mapping[str, Any],
+    refusals: Iterable[Refusal],
+) -> None:
     """Raise for the first option of the table that is set to a refused value."""
     for option, reason, values, with_option in refusals:
         value = arguments.get(option)
@@ -107,7 +111,10 @@ def public_of_frames(
 
 
 def public_result(
-    refusals: Sequence[Refusal] = (), *, options: type | None = None, others: bool = False
+    refusals: Sequence[Refusal] = (),
+    *,
+    options: type | None = None,
+    others: bool = False,
 ) -> Callable[[Callable[Concatenate[Frame, P], Result]], ResultFunction[P, Result]]:
     """Make a public function of a frame that returns something else, such as a plot.
 
@@ -263,7 +270,10 @@ def _surplus(
 
 
 def _unknown_keyword(
-    function: Callable[..., Any], parameters: Parameters, word: str, refusals: Iterable[Refusal]
+    function: Callable[..., Any],
+    parameters: Parameters,
+    word: str,
+    refusals: Iterable[Refusal],
 ) -> str:
     """Return the error for an unknown keyword, with the argument that it may mean."""
     by_position, _, keywords = parameters
@@ -314,7 +324,12 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
+def check_whole(
+    argument: str,
+    value: Any,
+    least: int,
+    most: int | None = None,
+) -> int:
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
     if not is_whole(number):
@@ -371,7 +386,11 @@ def filling(value: Any) -> float | None:
     return number if number is None or is_nan else check_float("undefined", value)
 
 
-def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
+def check_choice(
+    argument: str,
+    value: Any,
+    allowed: Sequence[Choice],
+) -> Choice:
     """Validate a value against a few words or numbers. None is valid if it is one of them."""
     item = scalar(value)
     for choice in allowed:
@@ -387,7 +406,12 @@ def check_choice(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice
     raise error(f"{argument} must be {text}, got {shown(value)}")
 
 
-def refuse_both(function: str, arguments: Mapping[str, Any], *, none: bool = False) -> None:
+def refuse_both(
+    function: str,
+    arguments: Mapping[str, Any],
+    *,
+    none: bool = False,
+) -> None:
     """Require exactly one of the arguments that state a cutoff, or `none` of them."""
     passed = {name: value for name, value in arguments.items() if value is not None}
     if len(passed) == 1 or (none and not passed):
@@ -408,7 +432,11 @@ def path_of(argument: str, value: Any) -> str:
     return name
 
 
-def several(argument: str, values: Any, wanted: str) -> list[Any]:
+def several(
+    argument: str,
+    values: Any,
+    wanted: str,
+) -> list[Any]:
     """Return one value or several as a list. A text counts as one value."""
     values = scalar(values)
     no_list = (bytes, bytearray, memoryview, Mapping, pl.Expr)
@@ -430,7 +458,11 @@ def refuse_set(argument: str, values: Any) -> None:
         )
 
 
-def names_of(argument: str, values: Any, wanted: str) -> list[str]:
+def names_of(
+    argument: str,
+    values: Any,
+    wanted: str,
+) -> list[str]:
     """Return one text or several, each once."""
     listed = several(argument, values, wanted)
     # Look for other values first: a comparison with an array or an expression has no truth value.

@@ -17,7 +17,12 @@ class ArrowRead(FrameKind[Frame]):
 
     takes_expressions = False
 
-    def __init__(self, frame: Any, columns: list[Any], height: int) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        columns: list[Any],
+        height: int,
+    ) -> None:
         super().__init__(frame, columns, height)
         self._columns_read: dict[str, pl.Series] = {}
         self._codes: dict[str, Any] = {}
@@ -51,7 +56,11 @@ class ArrowRead(FrameKind[Frame]):
         return kind
 
 
-def series_of(name: str, values: Any, dtype: str) -> pl.Series:
+def series_of(
+    name: str,
+    values: Any,
+    dtype: str,
+) -> pl.Series:
     """Read a column of Arrow, pandas or numpy as polars has it. `dtype`: its name in the error."""
     import pyarrow as pa
 

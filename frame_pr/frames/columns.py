@@ -19,7 +19,10 @@ def by_name(name: Any) -> pl.Expr:
 
 
 def refuse_missing(
-    names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = ""
+    names: Sequence[Any],
+    available: Sequence[Any],
+    frame: str = "frame",
+    argument: str = "",
 ) -> None:
     """Check that every column exists; otherwise suggest the nearest names.
 
@@ -85,7 +88,12 @@ def refuse_several(argument: str, value: Any) -> None:
     _check_name(argument, value, "the name of one column", "the name alone")
 
 
-def _check_name(argument: str, value: Any, wanted: str, of_mapping: str) -> None:
+def _check_name(
+    argument: str,
+    value: Any,
+    wanted: str,
+    of_mapping: str,
+) -> None:
     """Validate an expression or a name, which in pandas may also be a number, a date or a tuple."""
     # Inspect the type only: a LazyFrame resolves its plan, and warns, if its attributes are read.
     kind = type(value)
@@ -125,7 +133,11 @@ def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
 _IS_A_RESULT = "by column {} is named like a result column: rename it before the call"
 
 
-def refuse_clash(keys: Iterable[str], columns: Iterable[Any], problem: str = _IS_A_RESULT) -> None:
+def refuse_clash(
+    keys: Iterable[str],
+    columns: Iterable[Any],
+    problem: str = _IS_A_RESULT,
+) -> None:
     """Check that no key has the name of a result column. `problem`: the message, of other names."""
     existing = set(columns)
     for name in keys:
@@ -165,7 +177,9 @@ def needed(source: pl.LazyFrame, columns: Iterable[Any]) -> list[str]:
 
 
 def map_whole(
-    table: pl.LazyFrame, function: Callable[[pl.DataFrame], pl.DataFrame], schema: Any = None
+    table: pl.LazyFrame,
+    function: Callable[[pl.DataFrame], pl.DataFrame],
+    schema: Any = None,
 ) -> pl.LazyFrame:
     """Map a function over the whole table: no rows or columns are dropped before it."""
     return table.map_batches(
@@ -178,7 +192,9 @@ def map_whole(
 
 
 def stacked(
-    table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]
+    table: pl.LazyFrame,
+    keys: Sequence[pl.Expr],
+    rows: Sequence[Mapping[str, pl.Expr]],
 ) -> pl.LazyFrame:
     """Stack several rows for each row of a table."""
     # One list per column: a list of structs takes ten times as long.

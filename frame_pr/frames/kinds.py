@@ -29,7 +29,12 @@ class FrameKind(Generic[Frame]):
     takes_expressions = True
     """Whether a polars expression may stand for a column."""
 
-    def __init__(self, frame: Any, columns: list[Any], height: int) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        columns: list[Any],
+        height: int,
+    ) -> None:
         self.frame = frame
         self.columns = columns
         self.height = height
@@ -37,7 +42,12 @@ class FrameKind(Generic[Frame]):
 
     # Reading
 
-    def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
+    def refuse_missing(
+        self,
+        items: Sequence[Any],
+        argument: str,
+        frame: str = "frame",
+    ) -> None:
         """Refuse columns that do not exist, and expressions if the kind does not accept them."""
         if not self.takes_expressions and any(isinstance(item, pl.Expr) for item in items):
             raise TypeError(
@@ -139,7 +149,10 @@ class FrameKind(Generic[Frame]):
         return self.finish(columns)
 
     def give_joined(
-        self, other: FrameKind[Frame], keys: pl.DataFrame, rows: Sequence[pl.Series]
+        self,
+        other: FrameKind[Frame],
+        keys: pl.DataFrame,
+        rows: Sequence[pl.Series],
     ) -> Frame:
         """Return a join of this frame and another of its kind, with the columns `keys` first.
 

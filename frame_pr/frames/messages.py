@@ -59,7 +59,11 @@ def shown(value: Any) -> str:
     return kind_of_value(value)
 
 
-def _shown_items(items: list[Any], start: str, end: str) -> str:
+def _shown_items(
+    items: list[Any],
+    start: str,
+    end: str,
+) -> str:
     """Format the first items of a list, tuple or set."""
     more = ""
     if len(items) > _MOST_SHOWN:
@@ -93,7 +97,11 @@ def examples(values: Iterable[Any]) -> str:
     return first
 
 
-def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
+def nearest(
+    name: str,
+    candidates: Iterable[Any],
+    cutoff: float = 0.5,
+) -> list[Any]:
     """Return the candidates that differ from a name by case only, else at most three near ones."""
     import difflib  # Takes 1 ms, which only an error needs.
 
@@ -111,7 +119,11 @@ def did_you_mean(near: Sequence[Any]) -> str:
     return f"did you mean {' or '.join(map(shown, near))}?"
 
 
-def pluralize(number: int, singular: str, plural: str) -> str:
+def pluralize(
+    number: int,
+    singular: str,
+    plural: str,
+) -> str:
     """Format a number and its noun."""
     return f"{number} {singular if number == 1 else plural}"
 

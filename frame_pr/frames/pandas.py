@@ -110,7 +110,12 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         super().__init__(frame, list(frame.columns), len(frame))
         self.labels: dict[str, Any] = {str(label): label for label in frame.columns}
 
-    def refuse_missing(self, items: Sequence[Any], argument: str, frame: str = "frame") -> None:
+    def refuse_missing(
+        self,
+        items: Sequence[Any],
+        argument: str,
+        frame: str = "frame",
+    ) -> None:
         """Check that these columns exist and are not in the index."""
         levels = self.frame.columns.nlevels
         if levels > 1:

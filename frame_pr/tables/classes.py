@@ -125,7 +125,10 @@ def unpivot_classes(
 
 
 def _listed_labels(
-    truths: Mapping[Any, Any], scores: Mapping[Any, Any], prediction: Any, classes: Any
+    truths: Mapping[Any, Any],
+    scores: Mapping[Any, Any],
+    prediction: Any,
+    classes: Any,
 ) -> list[Any]:
     """Return the labels, which one argument lists."""
     columns = truths or scores
@@ -179,7 +182,11 @@ def _as_integer(label: Any) -> Any:
     return int(label) if is_text and str(int(label)) == label else label
 
 
-def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schema) -> pl.Series:
+def _typed_labels(
+    labels: Sequence[Any],
+    columns: NamedColumns,
+    schema: pl.Schema,
+) -> pl.Series:
     """Return the classes in the dtype of the labels."""
     if "truth" not in columns:
         try:
@@ -196,7 +203,10 @@ def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schem
 
 
 def _validate_classes(
-    kind: FrameKind[Any], data: pl.DataFrame, columns: NamedColumns, labels: pl.Series
+    kind: FrameKind[Any],
+    data: pl.DataFrame,
+    columns: NamedColumns,
+    labels: pl.Series,
 ) -> None:
     """Raise for labels that are no class, and for scores that are no numbers."""
     scored = {}
@@ -217,7 +227,11 @@ def _validate_classes(
         values.warn_of_no_common_label(truth, prediction, data["truth"], data["prediction"])
 
 
-def _unpivoted(rows: pl.LazyFrame, columns: NamedColumns, labels: pl.Series) -> pl.LazyFrame:
+def _unpivoted(
+    rows: pl.LazyFrame,
+    columns: NamedColumns,
+    labels: pl.Series,
+) -> pl.LazyFrame:
     """Return `row` and the new columns: all rows for the first class, then for the next."""
     schema = rows.collect_schema()
     parts = []

@@ -128,7 +128,12 @@ def join_judgments(
     )
 
 
-def _refuse_other_kinds(run: Any, judgments: Any, keys: list[Any], runs: list[Any]) -> None:
+def _refuse_other_kinds(
+    run: Any,
+    judgments: Any,
+    keys: list[Any],
+    runs: list[Any],
+) -> None:
     """Raise for frames of different kinds, and for columns that are missing or in both frames."""
     left = find_kind(run)
     right = find_kind(judgments)
@@ -151,7 +156,11 @@ def _refuse_other_kinds(run: Any, judgments: Any, keys: list[Any], runs: list[An
 
 
 def _joined(
-    run: Frame, judgments: Frame, on_names: list[Any], by_names: list[Any], groups: list[Any]
+    run: Frame,
+    judgments: Frame,
+    on_names: list[Any],
+    by_names: list[Any],
+    groups: list[Any],
 ) -> Frame:
     """Join two frames in memory. `groups`: the keys of which the run keeps only judged values."""
     left, (right,) = kind_of(run).with_keys(on_names, [kind_of(judgments)])
@@ -175,16 +184,13 @@ def _joined(
     _warn_of_matches(on, rows, judged, pairs["run"])
 
     # The rows of the run in their order, then those that only the judgments have.
-    nothing = pl.repeat(None, rows.height, dtype=number.dtype, eager=True)
-    is_new = pl.repeat(True, number.len(), eager=True).scatter(pairs["judgments"], False)
-    judgment = nothing.scatter(pairs["run"], number.gather(pairs["judgments"]))
-    table = pl.concat(
-        [
-            rows.with_row_index("run").with_columns(judgment=judgment),
-            numbered.filter(is_new).rename({"row": "judgment"}),
-        ],
-        how="diagonal",
-    )
+    judgment = pl.repeat(None, rows.height, dtype=number.dtype, eager=True)
+    judgment = judgment.scatter(pairs["run"], number.gather(pairs["judgments"]))
+    of_run = rows.with_row_index("run").with_columns(judgment=judgment)
+    is_new = pl.repeat(True, number.len(), eager=True)
+    is_new = is_new.scatter(pairs["judgments"], False)
+    only_judged = numbered.filter(is_new).rename({"row": "judgment"})
+    table = pl.concat([of_run, only_judged], how="diagonal")
     if groups:
         names = [ours for ours, name in on.items() if name in map(str, groups)]
         table = table.join(judged, on=names, how="semi", nulls_equal=True, maintain_order="left")
@@ -219,7 +225,10 @@ def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 
 
 def _warn_of_matches(
-    on: dict[str, str], run: pl.DataFrame, judgments: pl.DataFrame, matched: pl.Series
+    on: dict[str, str],
+    run: pl.DataFrame,
+    judgments: pl.DataFrame,
+    matched: pl.Series,
 ) -> None:
     """Warn if no row of the run is judged, or if a missing key joins rows."""
     names = ", ".join(on.values())
@@ -238,7 +247,11 @@ def _warn_of_matches(
         )
 
 
-def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:
+def _refuse_types(
+    on: dict[str, str],
+    run: pl.Schema,
+    judgments: pl.Schema,
+) -> None:
     for key, name in on.items():
         if judgments[key] != run[key]:
             raise TypeError(
@@ -248,7 +261,11 @@ def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> N
         refuse_objects("on", name, run[key])
 
 
-def _refuse_repeats(side: str, rows: pl.DataFrame, keys: dict[str, str]) -> None:
+def _refuse_repeats(
+    side: str,
+    rows: pl.DataFrame,
+    keys: dict[str, str],
+) -> None:
     """Raise if a key occurs twice in the run or in the judgments."""
     # Equal keys have equal hashes, and to sort these takes a fifth of the time of `is_duplicated`.
     hashes = rows.hash_rows().sort()

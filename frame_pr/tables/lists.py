@@ -224,7 +224,11 @@ def _key(keys: pl.DataFrame) -> str:
     return shown(keys.row(0) if keys.width > 1 else keys.item(0, 0))
 
 
-def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.LazyFrame:
+def _rows_of(
+    rows: pl.LazyFrame,
+    systems: Sequence[str],
+    duplicates: str,
+) -> pl.LazyFrame:
     """Return `row` and the new columns.
 
     Lists are put in order before they are exploded, because they are fewer than items.

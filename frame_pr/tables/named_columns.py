@@ -15,7 +15,9 @@ NamedColumns: TypeAlias = Mapping[str, tuple[str, Any]]
 
 
 def read_columns(
-    kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]
+    kind: FrameKind[Any],
+    columns: NamedColumns,
+    new: Sequence[str],
 ) -> tuple[pl.DataFrame, list[Any]]:
     """Return the columns under our names, and the names of the caller's columns in the result."""
     for argument, name in columns.values():

@@ -218,11 +218,9 @@ def _lines(name: str) -> pl.DataFrame:
     # Start with an empty line, because polars takes some letters at the beginning for those of a
     # compressed file.
     lines = pl.read_lines(b"\n" + content, row_index_name="number")
-    line = pl.col("line").str.strip_chars(_BLANKS + "\ufeff")
-    lines = lines.with_columns(line, file=pl.lit(name))
-    is_empty = pl.col("line") == ""
-    is_comment = pl.col("line").str.starts_with(_COMMENT)
-    return lines.filter(~is_empty & ~is_comment)
+    line = pl.col("line")
+    lines = lines.with_columns(line.str.strip_chars(_BLANKS + "\ufeff"), file=pl.lit(name))
+    return lines.filter(line != "", ~line.str.starts_with(_COMMENT))
 
 
 def _decompressed(name: str, content: bytes) -> bytes:
@@ -256,11 +254,18 @@ def _judgments(name: str) -> pl.DataFrame:
     first: str = lines["line"].item(0) if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
     words = _split(first, separators)
-    names = _header(words)
-    if {*_SHORT} <= {*names}:
-        _refuse_two_names(lines[:1], names, words)
-        width = max(i for i, field in enumerate(names, 1) if field in _QRELS)
-        rows = _fields(lines[1:], names[:width], separators, more=True)
+    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
+    named = [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
+
+    if {*_SHORT} <= {*named}:
+        repeated = [
+            word for word, field in zip(words, named, strict=True) if named.count(field) > 1
+        ]
+        if repeated:
+            fault = f"the header names a field more than once, {examples(repeated)}"
+            raise ValueError(_fault(lines[:1], f"{fault}; rename all but one"))
+        width = max(i for i, field in enumerate(named, 1) if field in _QRELS)
+        rows = _fields(lines[1:], named[:width], separators, more=True)
     elif len(_split(first)) == len(_SHORT):
         rows = _fields(lines, _SHORT)
     else:
@@ -271,22 +276,12 @@ def _judgments(name: str) -> pl.DataFrame:
     return rows.select("file", "number", "line", *_QRELS)
 
 
-def _header(words: Sequence[str]) -> list[str]:
-    """Return the fields that the words of a first line name, and other names for other words."""
-    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
-    return [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
-
-
-def _refuse_two_names(header: pl.DataFrame, names: Sequence[str], words: Sequence[str]) -> None:
-    """Raise if a header has two names of one field, such as the id and the text of a query."""
-    repeated = [word for word, name in zip(words, names, strict=True) if names.count(name) > 1]
-    if repeated:
-        fault = f"the header names a field more than once, {examples(repeated)}; rename all but one"
-        raise ValueError(_fault(header, fault))
-
-
 def _fields(
-    lines: pl.DataFrame, fields: Sequence[str], separators: str = _BLANKS, *, more: bool = False
+    lines: pl.DataFrame,
+    fields: Sequence[str],
+    separators: str = _BLANKS,
+    *,
+    more: bool = False,
 ) -> pl.DataFrame:
     """Return the lines with a text column for each field. `more`: whether others may follow."""
     one_field = f"([^{separators}]+)"
@@ -300,12 +295,13 @@ def _fields(
     bad = rows.filter(pl.col("query").is_null())
     if bad.height:
         line = bad["line"][0]
-        width = len(_split(line, separators))
-        expected = f"expected {len(fields)} fields ({' '.join(fields)})"
+        fault = f"expected {len(fields)} fields ({' '.join(fields)})"
         if fields == _QRELS:
-            expected += f" or {len(_SHORT)} ({' '.join(_SHORT)})"
-        hint = "; fields are separated by blanks or tabs" if "," in line else ""
-        raise ValueError(_fault(bad, f"{expected}, found {width}{hint}"))
+            fault += f" or {len(_SHORT)} ({' '.join(_SHORT)})"
+        fault += f", found {len(_split(line, separators))}"
+        if "," in line:
+            fault += "; fields are separated by blanks or tabs"
+        raise ValueError(_fault(bad, fault))
     return rows
 
 
@@ -324,14 +320,18 @@ def _typed(lines: pl.DataFrame) -> pl.DataFrame:
             text = bad[field][0][:_SHOWN_LETTERS]
             raise ValueError(_fault(bad, f"{field} {text!r} is not {description}"))
 
-        values = lines.select(number).to_series()
-        if field != "score" and (values == values.floor()).all():
-            values = values.cast(pl.Int64)
-        lines = lines.with_columns(values)
+        lines = lines.with_columns(number)
+        is_whole = lines.select(_is_whole(pl.col(field)).all()).item()
+        if is_whole and field != "score":
+            lines = lines.with_columns(pl.col(field).cast(pl.Int64))
     return lines
 
 
-def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
+def _refuse_repeats(
+    lines: pl.DataFrame,
+    key: list[str],
+    advice: str,
+) -> None:
     """Raise if a query has a document twice in a run or in the judgments of an iteration."""
     is_first = pl.struct(key).is_first_distinct()
     first_file = pl.col("file").first().over(key)
@@ -339,20 +339,21 @@ def _refuse_repeats(lines: pl.DataFrame, key: list[str], advice: str) -> None:
     if repeats.is_empty():
         return
     row = repeats.row(0, named=True)
-    place = "; keep one line of each"
-    if row["file"] != row["first"]:
-        place = f", first in {row['first']}; {advice}"
     query = row["query"][:_SHOWN_LETTERS]
     document = row["document"][:_SHOWN_LETTERS]
-    fault = f"query {query!r} has document {document!r} a second time{place}"
+    fault = f"query {query!r} has document {document!r} a second time"
+    if row["file"] == row["first"]:
+        fault += "; keep one line of each"
+    else:
+        fault += f", first in {row['first']}; {advice}"
     raise ValueError(_fault(repeats, fault))
 
 
 def _fault(bad: pl.DataFrame, fault: str) -> str:
     """Name file and line of the first of these lines, and count the others."""
     row = bad.row(0, named=True)
-    more = ""
-    if bad.height > 1:
-        more = f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)"
     line = row["line"][:_SHOWN_LETTERS]
-    return f"{row['file']}, line {row['number']}: {fault}: {line!r}{more}"
+    text = f"{row['file']}, line {row['number']}: {fault}: {line!r}"
+    if bad.height > 1:
+        text += f" (and {pluralize(bad.height - 1, 'more line', 'more lines')} like it)"
+    return text
