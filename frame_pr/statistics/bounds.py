@@ -97,14 +97,17 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """
     import numpy as np
 
-    value, error, df = estimates.value, estimates.error, estimates.df
+    value = estimates.value
     rest = 1 - value
+    error = estimates.error
+    df = estimates.df
     # Use the exponential of a negative number: that of a positive one may overflow.
     shrink = np.exp(-t_quantile(alpha, df) * error / (value * rest))
     low = value * shrink / (value * shrink + rest)
     high = value / (value + rest * shrink)
 
-    all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
+    all_0 = value <= ROUNDING
+    all_1 = value >= 1 - ROUNDING
     # Without an error there are no bounds: 0 * error is NaN.
     zero = 0 * error
     least = (alpha / 2) ** (1 / (df + 1)) + zero
@@ -150,11 +153,15 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     import numpy as np
 
     low, high = _share_bounds(estimates, alpha)
-    value, positives, negatives = estimates.value, estimates.positives, estimates.negatives
+    value = estimates.value
+    swapped = estimates._replace(
+        value=1 - value,
+        positives=estimates.negatives,
+        negatives=estimates.positives,
+    )
     quantile = t_quantile(alpha, estimates.df)
-    score_low = _score_bound(value, quantile, estimates, positives, negatives)
-    # The value of the swapped classes is 1 - value.
-    score_high = 1 - _score_bound(1 - value, quantile, estimates, negatives, positives)
+    score_low = _score_bound(estimates, quantile)
+    score_high = 1 - _score_bound(swapped, quantile)
 
     is_inside = (value > ROUNDING) & (value < 1 - ROUNDING)
     low = np.where(is_inside & (value > 0.5), np.minimum(low, score_low), low)
@@ -162,22 +169,23 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     return low, high
 
 
-def _score_bound(
-    value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array
-) -> Array:
+def _score_bound(estimates: Estimates, quantile: Array) -> Array:
     """Solve for the lower score bound by bisection."""
     import numpy as np
 
+    value = estimates.value
     weight = estimates.df / (estimates.df + _FURTHER)
     of_sample = weight * estimates.error**2
 
     def is_too_far(theta: Array) -> Any:
-        of_positives = theta * theta * (1 - theta) / (1 + theta) / positives
-        of_negatives = theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
+        rest = 1 - theta
+        of_positives = theta**2 * rest / (1 + theta) / estimates.positives
+        of_negatives = theta * rest**2 / (2 - theta) / estimates.negatives
         of_model = (1 - weight) * (of_positives + of_negatives)
         return (value - theta) > quantile * np.sqrt(of_sample + of_model)
 
-    return bisected(is_too_far, value * 0, value)[0]
+    low, _ = bisected(is_too_far, value * 0, value)
+    return low
 
 
 BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {
@@ -276,11 +284,8 @@ def warn_without_bounds(table: pl.DataFrame, *, other: str, hint: str = "") -> N
     reason = pl.lit(other)
     for text, condition in reversed([*_NO_BOUNDS.items()]):
         reason = pl.when(condition).then(pl.lit(text)).otherwise(reason)
-    counts = lacking.select(reason.alias("reason"))["reason"].value_counts(sort=True)
-    reasons = "; ".join(
-        f"{text} ({n})"
-        for text, n in counts.sort("count", "reason", descending=[True, False]).iter_rows()
-    )
+    found = lacking.select(reason=reason)["reason"]
+    reasons = "; ".join(found.unique(maintain_order=True))
     if "one unit" in reasons:
         reasons += hint
     warn(f"{lacking.height} of {table.height} values have no bounds: {reasons}")

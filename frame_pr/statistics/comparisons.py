@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import check_choice, check_flag, check_float, public_of_frames
 from frame_pr.frames.columns import by_name, listed, refuse_clash, refuse_several
 from frame_pr.frames.dispatch import find_kind, kind_of
-from frame_pr.frames.kinds import Frame, collected, on_frame
+from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bounds import (
@@ -43,12 +43,13 @@ from frame_pr.statistics.pairs import (
     pairs_of,
 )
 from frame_pr.statistics.sampled_rows import Sample, SampledRows, sample_of
-from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted
+from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, name_of
 from frame_pr.statistics.unpaired_tests import compare_values, warn_of_groups
 
 Test: TypeAlias = Literal["t", "permutation", "delong"]
 _ALTERNATIVES: Sequence[Alternative] = ("two-sided", "greater", "less")
-_MANY_GROUPS, _FEW_ROWS = 30, 30
+_MANY_GROUPS = 30
+_FEW_ROWS = 30
 """If `by` makes so many groups, and most have fewer rows, the groups are probably the sample."""
 _TWO_SCORES = (
     "score: compare takes two scores or more; give the columns of the systems as a list, or name "
@@ -292,6 +293,10 @@ def compare(
     ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
+    check_choice("test", test, tuple(_TESTS))
+    without = "" if test == "permutation" else f"test={test!r}"
+    resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
+    correction = options.get("correction", "holm")
     call = _Call(
         what=Evaluation(
             metrics,
@@ -306,11 +311,19 @@ def compare(
         ),
         baseline=baseline,
         paired=paired if paired is None else check_flag("paired", paired),
-        test=check_choice("test", test, tuple(_TESTS)),
+        test=test,
         hypothesis=_validated_hypothesis(confidence, alternative, margin),
-        settings=_validated_settings(options, test),
+        correction=check_choice("correction", correction, ("holm", "bh", None)),
+        details=check_flag("details", options.get("details", False)),
+        resamples=resamples,
+        seed=seed,
     )
     rows: Any = frame
+    if isinstance(rows, (list, tuple)):
+        raise TypeError(
+            "frame: several frames are a dict of names and frames, such as {'old': a, 'new': b}; "
+            f"got a {type(rows).__name__}"
+        )
     if isinstance(rows, Mapping):
         call = _call_of_frames(call, rows)
         rows = _stacked_frames(rows)
@@ -341,15 +354,6 @@ _TESTS: Mapping[str, _Test] = {
 }
 
 
-class _Settings(NamedTuple):
-    """The validated options of tests."""
-
-    correction: Literal["holm", "bh"] | None
-    details: bool
-    resamples: int
-    seed: int
-
-
 @dataclass(frozen=True)
 class _Call:
     """The arguments of a call."""
@@ -359,7 +363,10 @@ class _Call:
     paired: bool | None
     test: str
     hypothesis: Hypothesis
-    settings: _Settings
+    correction: Literal["holm", "bh"] | None
+    details: bool
+    resamples: int
+    seed: int
     frames: Sequence[str] = ()
     """The names of the frames of a dict."""
 
@@ -379,37 +386,28 @@ def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hyp
     return Hypothesis(level, side, distance)
 
 
-def _validated_settings(options: CompareOptions, test: str) -> _Settings:
-    """Validate the options of tests, and fill in their defaults."""
-    without = "" if test == "permutation" else f"test={test!r}"
-    resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
-    correction = options.get("correction", "holm")
-    return _Settings(
-        correction=check_choice("correction", correction, ("holm", "bh", None)),
-        details=check_flag("details", options.get("details", False)),
-        resamples=resamples,
-        seed=seed,
-    )
-
-
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments and the sample choose."""
-    call = replace(call, what=_with_systems(frame, call.what))
-    what = call.what
+    what = _with_systems(frame, call.what)
+    call = replace(call, what=what)
     # Without clusters each row of several scores is its own cluster, so that its two D meet.
     sample = sample_of(frame, what, each_row=what.between is None)
     if what.between is None and not sample.output.systems:
         raise ValueError(_TWO_SCORES)
-    _refuse_infinite(sample, list(what.named))
-    if not what.averages:
-        _warn_of_many_groups(sample)
-    pairs = _pairs(sample, call)
-    settings = call.settings
-    noun = _noun_of(sample, what)
-    comparison = Comparison(sample, pairs, call.hypothesis, noun, settings.resamples, settings.seed)
+    _refuse_infinite(sample, what)
+    comparison = Comparison(
+        sample,
+        _pairs(sample, call),
+        call.hypothesis,
+        _noun_of(sample, what),
+        call.resamples,
+        call.seed,
+    )
     table = _test_of(comparison, call)(comparison)
+    if not what.averages:
+        _warn_of_many_groups(table, comparison.pairs)
     _warn_without_bounds(table, "" if what.averages else UNIT_HINT)
-    return _result(table, pairs, sample, call)
+    return _result(table, comparison.pairs, sample, call)
 
 
 def _test_of(comparison: Comparison, call: _Call) -> Callable[[Comparison], pl.DataFrame]:
@@ -518,28 +516,24 @@ def _with_systems(frame: Any, what: Evaluation) -> Evaluation:
     return what
 
 
-def _refuse_infinite(sample: Sample[Any], metrics: Sequence[str]) -> None:
+def _refuse_infinite(sample: Sample[Any], what: Evaluation) -> None:
     """Refuse values of units that have no difference."""
     if not isinstance(sample, UnitValues):
         return
     infinite = sample.table.filter(pl.col("value").is_infinite())
     if infinite.height:
-        name, value = metrics[infinite["m"][0]], infinite["value"][0]
+        m, value = infinite.select("m", "value").row(0)
+        name = list(what.named)[m]
         raise ValueError(
             f"metrics: {name} is {value} in a group, and a difference needs finite values"
         )
 
 
-def _warn_of_many_groups(sample: Sample[Any]) -> None:
+def _warn_of_many_groups(table: pl.DataFrame, pairs: Pairs) -> None:
     """Warn if `by` makes many small groups, which probably are the sample."""
-    if isinstance(sample, UnitValues):
-        keys = list(sample.keys.values())
-        sizes = sample.table.filter(pl.col("m") == 0).group_by(keys).len()
-    else:
-        sizes = collected(sample.rows.frame.group_by("group").len(), "auto")
-    compared = len(sample.output.systems) or 2
-    groups = sizes.height // compared
-    if groups >= _MANY_GROUPS and sizes.select(pl.col("len").median()).item() < _FEW_ROWS:
+    groups = table.select(pairs.on).filter(m=0).n_unique()
+    n: Any = table["n_system"].median()
+    if groups >= _MANY_GROUPS and n < _FEW_ROWS:
         warn(
             f"by: {groups} groups, most of them with fewer than {_FEW_ROWS} rows, have a test each; "
             "if the groups are the sample, as queries are, name them in mean_over= instead"
@@ -549,9 +543,7 @@ def _warn_of_many_groups(sample: Sample[Any]) -> None:
 def _noun_of(sample: Sample[Any], what: Evaluation) -> str:
     """Return what was drawn, in the plural."""
     if sample.clustered:
-        cluster = what.cluster
-        name = cluster.meta.output_name() if isinstance(cluster, pl.Expr) else cluster
-        return f"clusters of {name}"
+        return f"clusters of {name_of(what.cluster)}"
     if not isinstance(sample, UnitValues) or not sample.unit_columns:
         return "rows"
     of_units = sample.output.key_columns.items()
@@ -561,37 +553,41 @@ def _noun_of(sample: Sample[Any], what: Evaluation) -> str:
 
 def _pairs(sample: Sample[Any], call: _Call) -> Pairs:
     """Return the pairs of systems, or of groups with equal keys."""
-    of_scores, group = call.what.between is None, sample.keys[call.what.group]
+    what = call.what
+    of_scores = what.between is None
+    group = sample.keys[what.group]
     table = sample.table if isinstance(sample, UnitValues) else sample.restored(sample.groups)
     present = table[group].unique().sort()
-    on = [*(column for column in sample.keys.values() if column != group), "m"]
-    scores = sample.output.systems if of_scores else ()
-    names = pl.Series(group, call.frames or scores or present, dtype=present.dtype)
-    has_names = of_scores or call.frames or call.what.group == "system"
-    title = "systems" if has_names else f"groups of column {shown(call.what.group)}"
+    has_names = of_scores or bool(call.frames)
+    names = present
+    if has_names:
+        names = pl.Series(group, call.frames or sample.output.systems, dtype=present.dtype)
+    title = f"groups of column {shown(what.group)}"
+    if has_names or what.group == "system":
+        title = "systems"
     baseline = None
     if call.baseline is not None and len(names):
-        ordered = not (of_scores or call.frames)
-        baseline = baseline_place(names, call.baseline, title, ordered=ordered)
+        baseline = baseline_place(names, call.baseline, title, ordered=not has_names)
+
+    on = [*(column for column in sample.keys.values() if column != group), "m"]
     # A group that has rows of one score has rows of all.
     equal = ["m"] if of_scores else on
     pairs = Pairs(names, on, table)
     pairs = pairs._replace(table=pairs_of(pairs.with_places(table), equal, baseline))
-    _validate_pairs(pairs, table, present, title, equal)
+    _validate_pairs(pairs, table, present, title)
     return pairs
 
 
-def _validate_pairs(
-    pairs: Pairs, table: pl.DataFrame, present: pl.Series, title: str, equal: list[str]
-) -> None:
+def _validate_pairs(pairs: Pairs, table: pl.DataFrame, present: pl.Series, title: str) -> None:
     """Raise if there is nothing to compare; warn if some keys have no pair."""
+    on = pairs.keys
     if len(table) and pairs.table.is_empty():
-        within = " within the keys of by" if len(equal) > 1 else ""
+        within = " within the keys of by" if len(on) > 1 else ""
         raise ValueError(
             f"compare takes two {title} or more{within}, and there is {examples(present)} only"
         )
-    keys = table.select(equal).unique().filter(m=0)
-    alone = keys.join(pairs.table, on=equal, how="anti", nulls_equal=True).height
+    keys = table.select(on).unique().filter(m=0)
+    alone = keys.join(pairs.table, on=on, how="anti", nulls_equal=True).height
     if alone:
         warn(
             f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no "
@@ -621,24 +617,23 @@ def _warn_without_bounds(table: pl.DataFrame, hint: str) -> None:
 
 def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call) -> Any:
     """Return what `compare` returns."""
-    settings, what = call.settings, call.what
-    of_scores, metrics = what.between is None, list(what.named)
-    left = {key: column for key, column in sample.keys.items() if key != what.group}
-    keys = left
+    what = call.what
+    of_scores = what.between is None
+    metrics = list(what.named)
+    keys = {key: column for key, column in sample.keys.items() if key != what.group}
     if not of_scores and sample.output.systems:
         # The key of several scores is `score`, because `system` is the compared group.
-        refuse_clash(left, ["score"])
-        keys = {"score" if key == "system" else key: column for key, column in left.items()}
+        refuse_clash(keys, ["score"])
+        keys["score"] = keys.pop("system")
     has_names = of_scores or bool(call.frames)
     is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1 and has_names
     p_values = ["p_value"]
-    if settings.correction is not None and not is_single:
-        p_values = ["p_adjusted"]
-        p = adjusted(array_of(table, "p_value"), settings.correction)
+    if call.correction is not None and not is_single:
+        p = adjusted(array_of(table, "p_value"), call.correction)
         table = table.with_columns(columns_of(p_adjusted=p))
-    columns = [*RESULTS, *p_values]
-    if settings.details:
-        columns = [*RESULTS, *dict.fromkeys(["p_value", *p_values]), *DETAILS]
+        p_values = ["p_value", "p_adjusted"] if call.details else ["p_adjusted"]
+
+    columns = [*RESULTS, *p_values, *(DETAILS if call.details else ())]
     names = pl.lit(pairs.names)
     schema = pl.DataFrame(schema={**NUMBERS, **DETAILS})
     table = pl.concat([schema, table], how="diagonal_relaxed").with_columns(

@@ -44,12 +44,17 @@ def _average_precision() -> RowMetric:
     More weight for a positive changes its own term, and the precision at its step and at all later
     ones; more weight for a negative changes only the latter.
     """
-    lacking = (BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")).fill_null(-1.0)
+    precision = BLOCKS.tp / BLOCKS.k
+    lacking = (precision - 1 + pl.col("later_misses")).fill_null(-1.0)
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     of_hit = lacking + (1 - pl.col("value"))
     of_miss = -pl.col("later_hits")
-    influence = pl.when("truth").then(of_hit).otherwise(of_miss) / BLOCKS.positives
-    return RowMetric("average_precision", influence=influence, of_prevalence=True)
+    influence = pl.when("truth").then(of_hit).otherwise(of_miss)
+    return RowMetric(
+        "average_precision",
+        influence=influence / BLOCKS.positives,
+        of_prevalence=True,
+    )
 
 
 def _roc_auc() -> RowMetric:
@@ -59,7 +64,7 @@ def _roc_auc() -> RowMetric:
     Rows that are not retrieved are the last block.
     """
     positives = BLOCKS.positives
-    negatives = BLOCKS.rows - BLOCKS.positives
+    negatives = BLOCKS.rows - positives
     tp = BLOCKS.tp.fill_null(positives)
     fp = BLOCKS.k.fill_null(BLOCKS.rows) - tp
     ties = BLOCKS.size - BLOCKS.hits
@@ -74,22 +79,26 @@ def _roc_auc() -> RowMetric:
 
 def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric:
     """Return a share of rows. The columns named after thresholds say whether a row reaches the threshold."""
+    truth = pl.col("truth")
     is_reached = pl.lit(True) if threshold is None else pl.col(str(threshold))
-    part = share.part(pl.col("truth"), is_reached).cast(pl.Float64)
-    whole = share.whole(pl.col("truth"), is_reached).cast(pl.Float64)
+    part = share.part(truth, is_reached).cast(pl.Float64)
+    whole = share.whole(truth, is_reached).cast(pl.Float64)
     total = (whole * pl.col("count")).sum().over("group")
-    influence = (part - pl.col("value") * whole) / total
-    bounds: BoundsName = "f1" if share.harmonic else "proportion"
-    of_prevalence = _counts_both_labels(share) and name != "prevalence"
-    return RowMetric(name, bounds, influence, whole, threshold, of_prevalence=of_prevalence)
+    return RowMetric(
+        name,
+        bounds="f1" if share.harmonic else "proportion",
+        influence=(part - pl.col("value") * whole) / total,
+        whole=whole,
+        threshold=threshold,
+        of_prevalence=_counts_both_labels(share) and name != "prevalence",
+    )
 
 
 def _counts_both_labels(share: RowShare) -> bool:
     """Return whether rows of both labels are in the whole of a share, as they are for precision."""
     cases = pl.DataFrame({"t": [True, False] * 2, "p": [True, True, False, False]})
-    whole = share.whole(pl.col("t"), pl.col("p")).cast(pl.Int64)
-    counted = cases.filter(whole > 0)
-    return counted["t"].n_unique() == 2
+    whole = share.whole(pl.col("t"), pl.col("p"))
+    return cases.filter(whole.cast(bool))["t"].n_unique() == 2
 
 
 _OF_RANKING = {metric.name: metric for metric in (_average_precision(), _roc_auc())}

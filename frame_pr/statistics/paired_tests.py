@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -12,6 +13,8 @@ from frame_pr.statistics.pairs import TIE, Comparison, Pairs, difference_of, wit
 from frame_pr.statistics.sampled_rows import SampledRows
 from frame_pr.statistics.units import influences_on_mean, with_cluster_errors
 
+Size: TypeAlias = Callable[[Any], Any]
+"""How extreme a sum of differences is: its absolute value, or of a one-sided test its signed value."""
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
 _SIGNS_AT_ONCE = 2**21
@@ -33,16 +36,17 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
 
     The units of a cluster are flipped together.
     """
-    test = comparison.pairs.test
+    pairs = comparison.pairs
     differences = differences_of_units(comparison)
     table = _means_of_differences(differences, comparison)
     table = with_t_test(table, comparison.hypothesis)
+
     flipped = differences.with_columns(d=pl.col("d") - comparison.hypothesis.null_value)
     if comparison.sample.clustered:
-        cluster = pl.col("cluster").rank("dense").over(comparison.pairs.on).cast(pl.Int64) - 1
-        flipped = flipped.drop_nulls("d").with_columns(unit=cluster)
-        flipped = flipped.group_by(*test, "unit").agg(pl.col("d").sum())
-    (p,) = columns_of(p_value=sign_flips(table, flipped, comparison))
+        number = pl.col("cluster").rank("dense").over(pairs.on)
+        flipped = flipped.drop_nulls("d").with_columns(unit=number.cast(pl.Int64) - 1)
+        flipped = flipped.group_by(*pairs.test, "unit").agg(pl.col("d").sum())
+    (p,) = columns_of(p_value=_sign_flips(table, flipped, comparison))
     return table.with_columns(
         p_value=pl.when(pl.col("n_system") > 1).then(p),
         method=pl.col("method").str.replace("paired t", "sign flips", literal=True),
@@ -55,37 +59,40 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     `unit` is the number of the unit in its key, and `cluster` is its cluster or the unit itself.
     """
     pairs = comparison.pairs
-    values = with_units(comparison)
     unit = pl.col("row") - pl.col("row").min().over(pairs.on)
     cluster = "cluster" if comparison.sample.clustered else "row"
+    values = with_units(comparison)
     values = values.select(*pairs.on, "place", "value", unit=unit, cluster=cluster)
     units = values.select(*pairs.on, "unit", "cluster").unique()
-    on = [name for name in pairs.on if name in pairs.table.columns]
-    of_pairs = units.join(pairs.table, on=on, nulls_equal=True)
-    both = pairs._replace(table=of_pairs).both(values, "unit", "cluster", how="left")
-    base, value = pl.col("base value"), pl.col("value")
-    size = pl.max_horizontal(base.abs(), value.abs())
+    of_units = units.join(pairs.table, on=pairs.keys, nulls_equal=True)
+    both = pairs._replace(table=of_units).both(values, "unit", "cluster", how="left")
+
+    size = pl.max_horizontal(pl.col("base value", "value").abs())
     noise = TIE * size.max().over(pairs.test)
-    difference = value - base
-    d = pl.when(difference.abs() < noise).then(0.0).otherwise(difference)
-    return both.sort(*pairs.test, "unit").with_columns(d=d, noise=noise)
+    difference = pl.col("value") - pl.col("base value")
+    is_tie = difference.abs() < noise
+    return both.sort(*pairs.test, "unit").with_columns(
+        d=pl.when(is_tie).then(0.0).otherwise(difference),
+        noise=noise,
+    )
 
 
 def with_units(comparison: Comparison) -> pl.DataFrame:
     """Return the values of units with `place` (that of their system) and `row` (equal for the same unit)."""
-    sample, pairs = comparison.units, comparison.pairs
-    unit = pl.struct(*pairs.on[:-1], *sample.unit_columns).rank("dense").cast(pl.Int64)
-    return pairs.with_places(sample.table.with_columns(row=unit))
+    sample = comparison.units
+    pairs = comparison.pairs
+    unit = pl.struct(*pairs.on[:-1], *sample.unit_columns)
+    number = unit.rank("dense").cast(pl.Int64)
+    return pairs.with_places(sample.table.with_columns(row=number))
 
 
 def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
     """Return the mean difference of each test, its standard error and degrees of freedom."""
     test = comparison.pairs.test
-    d, spread = pl.col("d"), pl.col("spread")
+    d = pl.col("d")
     n = d.count().cast(pl.Int64)
     is_constant = d.max() - d.min() < pl.col("noise").first()
     deviation = pl.when(is_constant).then(0.0).otherwise(d.std())
-    signs = {"wins": d > 0, "equal": d == 0, "losses": d < 0}
     table = differences.group_by(test, maintain_order=True).agg(
         pl.col("base value", "value").filter(d.is_not_null()).mean(),
         units=n,
@@ -93,11 +100,16 @@ def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> 
         undefined=d.null_count().cast(pl.Int64),
         difference=d.mean(),
         spread=pl.when(n > 1).then(deviation),
-        **{name: sign.sum().cast(pl.Int64) for name, sign in signs.items()},
+        wins=(d > 0).sum().cast(pl.Int64),
+        equal=(d == 0).sum().cast(pl.Int64),
+        losses=(d < 0).sum().cast(pl.Int64),
     )
+
+    spread = pl.col("spread")
     error = spread / pl.col("units").sqrt()
     if comparison.sample.clustered:
-        table = with_cluster_errors(table, influences_on_mean(differences, test, "d"), test)
+        influences = influences_on_mean(differences, test, "d")
+        table = with_cluster_errors(table, influences, test)
         error = pl.when(spread == 0).then(0.0 * pl.col("error")).otherwise("error")
     effect_size = pl.when(spread > 0).then(pl.col("difference") / spread)
     table = table.with_columns(standard_error=error, effect_size=effect_size)
@@ -115,7 +127,7 @@ def _described(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.Dat
     )
 
 
-def sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comparison) -> Array:
+def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comparison) -> Array:
     """Return the p-values of sign flips, for each test of the table.
 
     With n nonzero differences, p is the share of the 2^n sign flips whose |sum| is at least that of
@@ -125,80 +137,82 @@ def sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Compa
     """
     import numpy as np
 
-    number = table.select(comparison.pairs.test).with_row_index("number")
-    rows = differences.join(number, on=comparison.pairs.test, nulls_equal=True)
+    test = comparison.pairs.test
+    number = table.select(test).with_row_index("number")
+    rows = differences.join(number, on=test, nulls_equal=True)
     units = rows["unit"].to_numpy()
     matrix = np.zeros((len(table), units.max(initial=-1) + 1))
     matrix[rows["number"].to_numpy(), units] = rows["d"].fill_null(0.0)
-    is_one_sided = comparison.hypothesis.alternative != "two-sided"
-    if comparison.hypothesis.alternative == "less":
-        matrix = -matrix
 
+    sign = comparison.hypothesis.sign
+    size = abs if sign == 0 else partial(np.multiply, sign)
     p = np.ones(len(table))
     is_small = np.count_nonzero(matrix, axis=1) <= _EXACT
     if is_small.any():
-        p[is_small] = _all_flips(matrix[is_small], is_one_sided)
+        p[is_small] = _all_flips(matrix[is_small], size)
     if not is_small.all():
-        p[~is_small] = _drawn_flips(
-            matrix[~is_small], comparison.resamples, comparison.seed, is_one_sided
-        )
+        draws = (comparison.resamples, comparison.seed)
+        p[~is_small] = _drawn_flips(matrix[~is_small], size, *draws)
     return p
 
 
-def _all_flips(differences: Array, is_one_sided: bool) -> Array:
+def _all_flips(differences: Array, size: Size) -> Array:
     """Return the share of all sign flips that are at least as extreme as the data."""
     import numpy as np
 
     # The nonzero differences come first.
     order = np.argsort(differences == 0, axis=1, kind="stable")
     differences = np.take_along_axis(differences, order, axis=1)
-    most = max(int(np.count_nonzero(differences, axis=1).max()), 1)
+    numbers = np.count_nonzero(differences, axis=1)
+    most = max(int(numbers.max()), 1)
     place = np.arange(most)[:, None]
-    # A two-sided test may keep the last sign: all flips of all signs have the same |sum|.
-    flips = 2**most if is_one_sided else 2 ** (most - 1)
 
     def bits_of(start: int, end: int) -> Any:
         return np.arange(start, end) >> place & 1
 
-    counts = _count_flips(differences[:, :most], flips, bits_of, is_one_sided)
-    share: Array = counts / flips
+    # The last sign of a two-sided test may stay: all flips of all signs have the same |sum|.
+    flips = 2 ** (most - 1) if size is abs else 2**most
+    share: Array = _count_flips(differences[:, :most], size, flips, bits_of) / flips
     return share
 
 
-def _drawn_flips(differences: Array, resamples: int, seed: int, is_one_sided: bool) -> Array:
+def _drawn_flips(differences: Array, size: Size, resamples: int, seed: int) -> Array:
     """Return the share of drawn sign flips, and the data, that are at least as extreme as the data."""
     import numpy as np
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
+    units = differences.shape[1]
     length = -(-resamples // 8)
-    random = np.random.default_rng(seed).bytes(length * differences.shape[1])
-    bits = np.frombuffer(random, dtype=np.uint8).reshape(differences.shape[1], length)
+    random = np.random.default_rng(seed).bytes(length * units)
+    bits = np.frombuffer(random, dtype=np.uint8).reshape(units, length)
 
     def bits_of(start: int, end: int) -> Any:
         some = bits[:, start // 8 : -(-end // 8)]
         return np.unpackbits(some, axis=1, count=end - start)
 
-    counts = _count_flips(differences, resamples, bits_of, is_one_sided)
+    counts = _count_flips(differences, size, resamples, bits_of)
     share: Array = (1 + counts) / (1 + resamples)
     return share
 
 
 def _count_flips(
-    differences: Array, flips: int, bits_of: Callable[[int, int], Any], is_one_sided: bool
+    differences: Array,
+    size: Size,
+    flips: int,
+    bits_of: Callable[[int, int], Any],
 ) -> Array:
-    """Count the flips whose |sum|, or sum, is at least that of the data. `bits_of`: the signs in a range of flips."""
+    """Count the flips whose sum has at least the size of that of the data. `bits_of`: the signs of a range of flips."""
     import numpy as np
 
-    total = differences.sum(axis=1)
     # Rounding must not hide a sum that is equal to that of the data.
     slack = 1e-12 * abs(differences).sum(axis=1)
-    least = (total if is_one_sided else abs(total)) - slack
+    least = size(differences.sum(axis=1)) - slack
     counts = np.zeros(len(differences))
     step = max(_SIGNS_AT_ONCE // max(differences.shape) // 8 * 8, 8)
     for start in range(0, flips, step):
-        signs = 1.0 - 2.0 * bits_of(start, min(start + step, flips))
-        sums = differences @ signs
-        sizes = sums if is_one_sided else abs(sums)
+        end = min(start + step, flips)
+        signs = 1.0 - 2.0 * bits_of(start, end)
+        sizes = size(differences @ signs)
         counts += (sizes >= least[:, None]).sum(axis=1)
     return counts
 
@@ -213,40 +227,52 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     The variance of a difference is the sum of the squared differences of D, corrected for the size
     of the sample. Where each class is a sample of its own, D has this correction.
     """
-    rows, pairs = comparison.rows, comparison.pairs
+    rows = comparison.rows
+    pairs = comparison.pairs
     if rows.clustered:
         table = _differences(rows, pairs, rows.estimates(), rows.influences())
-    else:
-        keys = [name for name in rows.output.key_columns.values() if name != pairs.names.name]
-        of_groups = pairs._replace(on=[*keys, "m"])
-        estimates = rows.restored(rows.groups)
-        table = _differences(rows, of_groups, estimates, rows.restored(rows.influences_of_groups()))
-        if rows.averaged:
-            table = _mean_differences(table, pairs.test)
-    return with_t_test(_described(table, "paired t", comparison), comparison.hypothesis)
+        return _tested(table, "paired t", comparison)
+    groups = [name for name in rows.output.key_columns.values() if name != pairs.names.name]
+    estimates = rows.restored(rows.groups)
+    influences = rows.restored(rows.influences_of_groups())
+    table = _differences(rows, pairs._replace(on=[*groups, "m"]), estimates, influences)
+    if rows.averaged:
+        table = _mean_differences(table, pairs.test)
+    return _tested(table, "paired t", comparison)
 
 
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
     """Compare ROC AUC of scores of the same rows by the normal distribution, as DeLong's test does."""
-    table = compare_rows(comparison).with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
-    return with_t_test(_described(table, "DeLong", comparison), comparison.hypothesis)
+    table = compare_rows(comparison)
+    infinite = pl.when(pl.col("df") > 0).then(float("inf"))
+    return _tested(table.with_columns(df=infinite), "DeLong", comparison)
+
+
+def _tested(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFrame:
+    """Return the table with bounds, p-values and the name of the test."""
+    return with_t_test(_described(table, name, comparison), comparison.hypothesis)
 
 
 def _differences(
-    rows: SampledRows[Any], pairs: Pairs, estimates: pl.DataFrame, influences: pl.DataFrame
+    rows: SampledRows[Any],
+    pairs: Pairs,
+    estimates: pl.DataFrame,
+    influences: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the differences of both values, their standard errors and degrees of freedom."""
-    squares = _squares(pairs, influences)
     both = pairs.both(pairs.with_places(estimates))
-    both = both.join(squares, on=pairs.test, how="left", nulls_equal=True)
-    a, b = pl.col("base value"), pl.col("value")
+    both = both.join(_squares(pairs, influences), on=pairs.test, how="left", nulls_equal=True)
+    a = pl.col("base value")
+    b = pl.col("value")
     has_both = a.is_not_null() & b.is_not_null()
     df = pl.min_horizontal("df", "base df")
+
     corrected = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
-    is_corrected = pl.col("m").is_in([] if rows.clustered else corrected)
-    variance = pl.col("squares") * pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
-    has_error = has_both & pl.col("error").is_not_null() & pl.col("base error").is_not_null()
-    error = pl.when(has_error & (df > 0)).then(variance.fill_nan(None).sqrt())
+    is_corrected = pl.col("m").is_in(corrected) & (not rows.clustered)
+    factor = pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
+    variance = (pl.col("squares") * factor).fill_nan(None)
+    has_errors = pl.col("error").is_not_null() & pl.col("base error").is_not_null()
+    error = pl.when(has_both & has_errors & (df > 0)).then(variance.sqrt())
     noise = TIE * pl.max_horizontal(a.abs(), b.abs())
     return both.with_columns(
         pl.when(has_both).then(pl.col("base value", "value")),
@@ -265,26 +291,30 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
     A cluster that one side lacks has no influence on its value.
     """
     influences = pairs.with_places(influences).select(*pairs.on, "place", "cluster", "D")
-    on = [name for name in pairs.on if name in pairs.table.columns]
     sides = []
     for place, sign in (("a", -1), ("b", 1)):
         side = pairs.table.join(
-            influences, left_on=[*on, place], right_on=[*on, "place"], nulls_equal=True
+            influences,
+            left_on=[*pairs.keys, place],
+            right_on=[*pairs.keys, "place"],
+            nulls_equal=True,
         )
         sides.append(side.select(*pairs.test, "cluster", D=sign * pl.col("D")))
-    differences = pl.concat(sides).group_by(*pairs.test, "cluster").agg(pl.col("D").sum())
-    return differences.group_by(pairs.test).agg(
-        n=pl.len().cast(pl.Int64), squares=(pl.col("D") ** 2).sum()
-    )
+    D = pl.col("D")
+    differences = pl.concat(sides).group_by(*pairs.test, "cluster").agg(D.sum())
+    tests = differences.group_by(pairs.test)
+    return tests.agg(n=pl.len().cast(pl.Int64), squares=(D**2).sum())
 
 
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     """Return the means of the differences of fixed groups, whose variances and degrees of freedom add up."""
-    error, n = pl.col("standard_error"), pl.col("difference").count()
+    error = pl.col("standard_error")
+    has_value = pl.col("difference").is_not_null()
+    n = has_value.sum()
     is_complete = (error.count() == n) & (n > 0)
     return table.group_by(test).agg(
         pl.col("base value", "value", "difference").mean(),
-        pl.col("df").filter(pl.col("difference").is_not_null()).sum(),
+        pl.col("df").filter(has_value).sum(),
         pl.col("units", "undefined").sum(),
         standard_error=pl.when(is_complete).then((error**2).sum().sqrt() / n),
     )

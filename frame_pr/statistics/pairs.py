@@ -20,7 +20,8 @@ TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
 RESULTS = ("metric", "baseline", "system", "difference", "low", "high")
 """The columns of a comparison after the keys. One of the p-values follows."""
-_FLOAT, _COUNT = pl.Float64(), pl.Int64()
+_FLOAT = pl.Float64()
+_COUNT = pl.Int64()
 NUMBERS: Mapping[str, pl.DataType] = {
     "difference": _FLOAT,
     "low": _FLOAT,
@@ -101,6 +102,11 @@ class Pairs(NamedTuple):
     """The places of both names, `a` and `b`, for each combination of the columns `on`, or for each `m`."""
 
     @property
+    def keys(self) -> list[str]:
+        """Return the columns in which both systems are equal that the table has."""
+        return [name for name in self.on if name in self.table.columns]
+
+    @property
     def test(self) -> list[str]:
         """Return the columns that tell tests apart."""
         return [*self.on, "a", "b"]
@@ -118,17 +124,21 @@ class Pairs(NamedTuple):
         `table`: `place`, the columns `on`, and `more` columns in which both systems are equal.
         """
         on = [*self.on, *more]
-        of_pairs = [name for name in on if name in self.table.columns]
+        keys = [name for name in on if name in self.table.columns]
         base = table.rename(lambda name: name if name in on else f"base {name}")
         both = self.table.join(
             base,
-            left_on=[*of_pairs, "a"],
-            right_on=[*of_pairs, "base place"],
+            left_on=[*keys, "a"],
+            right_on=[*keys, "base place"],
             how=how,
             nulls_equal=True,
         )
         return both.join(
-            table, left_on=[*on, "b"], right_on=[*on, "place"], how=how, nulls_equal=True
+            table,
+            left_on=[*on, "b"],
+            right_on=[*on, "place"],
+            how=how,
+            nulls_equal=True,
         )
 
 
@@ -173,10 +183,9 @@ def pairs_of(
         before = systems.sort("b").with_columns(a=pl.col("b").shift().over(on))
         return before.drop_nulls("a")
     pairs = systems.join(systems.rename({"b": "a"}), on=on, nulls_equal=True)
-    a, b = pl.col("a"), pl.col("b")
     if baseline is None:
-        return pairs.filter(a < b)
-    return pairs.filter(a == baseline, b != baseline)
+        return pairs.filter(pl.col("a") < pl.col("b"))
+    return pairs.filter(pl.col("a") == baseline, pl.col("b") != baseline)
 
 
 def baseline_place(
@@ -203,8 +212,9 @@ def baseline_place(
 
 def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
     """Return the value less that of the baseline; a rounding error counts as 0."""
+    difference = value - base
     noise = TIE * pl.max_horizontal(base.abs(), value.abs())
-    return pl.when((value - base).abs() <= noise).then(0.0).otherwise(value - base)
+    return pl.when(difference.abs() <= noise).then(0.0).otherwise(difference)
 
 
 def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:

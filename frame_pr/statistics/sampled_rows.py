@@ -87,9 +87,8 @@ class SampledRows(Generic[Frame]):
     def _reached(self) -> list[pl.Expr]:
         """Return whether a row reaches each threshold of the metrics, named after the threshold."""
         key = key_of(self.rows)
-        cutoffs = {target.threshold for target in self.metrics if target.threshold}
         columns = []
-        for cutoff in cutoffs:
+        for cutoff in {target.threshold for target in self.metrics if target.threshold}:
             is_reached = key.score_reaches(code_reached(cutoff.threshold, key))
             columns.append(is_reached.fill_null(False).alias(str(cutoff)))
         return columns
@@ -103,28 +102,39 @@ class SampledRows(Generic[Frame]):
         blocks = collected(blocks_of(self.rows, columns, steps=True, ranked=self._ranked), "auto")
         hits = pl.col("hits")
         misses = pl.col("size") - hits
-        above = pl.col("tp").fill_null(pl.col("positives")) - hits
-        none = pl.lit(0, pl.Int64)
-        of_hits = {"truth": pl.lit(True), "count": hits}
-        of_misses = {"truth": pl.lit(False), "count": misses}
-        of_others = {"truth": pl.lit(False), "count": pl.col("misses") - misses}
-        of_others |= {"tp": above, "hits": none}
-        lines = [blocks.with_columns(**line) for line in (of_hits, of_misses, of_others)]
+        tp_above = pl.col("tp").fill_null(pl.col("positives")) - hits
+        lines = [
+            blocks.with_columns(truth=pl.lit(True), count=hits),
+            blocks.with_columns(truth=pl.lit(False), count=misses),
+            blocks.with_columns(
+                truth=pl.lit(False),
+                count=pl.col("misses") - misses,
+                tp=tp_above,
+                hits=pl.lit(0, pl.Int64),
+            ),
+        ]
         counted = pl.concat(lines).filter(pl.col("count") > 0)
         return counted.select("group", "truth", "count", *BLOCK_COLUMNS)
 
     def _with_influence(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
         """Return the lines with D, null if the metric has no value, and the rows of each label that they tell of.
 
-        The rows of the whole of a share tell of both labels.
+        The rows of the whole of a share tell of both labels. Where each class is a sample of its
+        own, D has the correction `(n / (n - 1))^(1/2)` for the n rows of the class.
         """
         assert target.influence is not None
-        lines = lines.join(self._values_of(target), on="group", how="left")
-        influence = pl.when(pl.col("value").is_not_null()).then(target.influence)
-        positives, negatives = pl.col("truth"), ~pl.col("truth")
+        has_value = pl.col("value").is_not_null()
+        influence: pl.Expr = pl.when(has_value).then(target.influence)
+        has_positive = pl.col("truth")
+        has_negative = ~has_positive
         if target.whole is not None:
-            positives = negatives = target.whole > 0
-        return lines.with_columns(D=influence, has_positive=positives, has_negative=negatives)
+            has_positive = has_negative = target.whole > 0
+        if target.by_class and not self.clustered:
+            positives = pl.col("positives")
+            n = pl.when("truth").then(positives).otherwise(pl.col("rows") - positives)
+            influence = influence * (n / (n - 1)).sqrt()
+        lines = lines.join(self._values_of(target), on="group", how="left")
+        return lines.with_columns(D=influence, has_positive=has_positive, has_negative=has_negative)
 
     @cached_property
     def groups(self) -> pl.DataFrame:
@@ -135,33 +145,44 @@ class SampledRows(Generic[Frame]):
         parts = []
         for m, target in enumerate(self.metrics):
             lines = steps if target.whole is None else cells
-            parts.append(self._errors(lines, target).with_columns(m=pl.lit(m, pl.Int32)))
-        counts = pl.col("units", "positives", "negatives").cast(pl.Int64)
-        return pl.concat(parts).with_columns(counts, pl.col("df").cast(pl.Float64))
+            errors = self._errors(lines, target)
+            parts.append(errors.with_columns(m=pl.lit(m, pl.Int32)))
+        return pl.concat(parts)
 
     def _errors(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
         """Return the standard errors of a metric of each group: the root of the sum of the squared D of all rows."""
-        truth, count = pl.col("truth"), pl.col("count")
-        squares = pl.col("D") ** 2 * count
-        sums_of = {
-            "of_positives": squares.filter(truth).sum(),
-            "of_negatives": squares.filter(~truth).sum(),
-            "whole": count.filter("has_positive").sum(),
-            "hits": count.filter(truth).sum(),
-        }
-        sums = self._with_influence(lines, target).group_by("group").agg(**sums_of)
+        count = pl.col("count")
+        sums = (
+            self._with_influence(lines, target)
+            .group_by("group")
+            .agg(
+                squares=(pl.col("D") ** 2 * count).sum(),
+                whole=count.filter("has_positive").sum(),
+                hits=count.filter("truth").sum(),
+            )
+        )
         table = self._values_of(target).join(sums, on="group", how="left")
-        table = table.with_columns(pl.col(*sums_of).fill_null(0))
-        variance, n, least = _variance_of(target)
-        has_error = pl.col("value").is_not_null() & (n >= least)
+        table = table.with_columns(pl.col("squares", "whole", "hits").fill_null(0))
+
+        negatives = pl.col("rows") - pl.col("positives")
+        variance = pl.col("squares")
+        n = pl.col("whole")
+        if target.whole is None:
+            n = pl.min_horizontal("positives", negatives)
+        if target.whole is None and not target.by_class:
+            # Positives that only the totals know are not retrieved.
+            missing = pl.col("positives") - pl.col("hits")
+            of_missing = missing * (pl.col("value") / pl.col("positives")) ** 2
+            variance = (variance + of_missing) * n / (n - 1)
+        has_error = pl.col("value").is_not_null() & (n > (target.whole is None))
         return table.select(
             "group",
             "value",
             error=pl.when(has_error).then(variance.sqrt()),
-            df=n - 1,
-            units="rows",
-            positives="positives",
-            negatives=pl.col("rows") - pl.col("positives"),
+            df=(n - 1).cast(pl.Float64),
+            units=pl.col("rows").cast(pl.Int64),
+            positives=pl.col("positives").cast(pl.Int64),
+            negatives=negatives.cast(pl.Int64),
         )
 
     def restored(self, table: pl.DataFrame) -> pl.DataFrame:
@@ -173,16 +194,21 @@ class SampledRows(Generic[Frame]):
 
         The column `groups` says how many groups have a value, and `undefined` how many have none.
         """
+        has_value = pl.col("value").is_not_null()
+        error = pl.col("error")
+        n = has_value.sum()
         # A mean has an error only if each of its values has one.
-        error, n = pl.col("error"), pl.col("value").count()
         is_complete = (error.count() == n) & (n > 0)
-        numbers = {
-            "error": pl.when(is_complete).then((error**2).sum().sqrt() / n),
-            "df": pl.col("df").filter(pl.col("value").is_not_null()).sum(),
-        }
-        numbers |= {name: pl.col(name).sum() for name in ("units", "positives", "negatives")}
-        table = self.restored(self.groups)
-        table = means_over(table, self.key_columns, len(self.metrics), **numbers)
+        table = means_over(
+            self.restored(self.groups),
+            self.key_columns,
+            len(self.metrics),
+            error=pl.when(is_complete).then((error**2).sum().sqrt() / n),
+            df=pl.col("df").filter(has_value).sum(),
+            units=pl.col("units").sum(),
+            positives=pl.col("positives").sum(),
+            negatives=pl.col("negatives").sum(),
+        )
         if not self.clustered:
             return table
         return with_cluster_errors(table, self.influences(), self.key_columns)
@@ -196,25 +222,24 @@ class SampledRows(Generic[Frame]):
         of_groups = self.influences_of_groups()
         if not self.averaged:
             return self.restored(of_groups)
-        table = self.restored(of_groups.with_columns(number="group"))
         keys = self.key_columns
+        table = self.restored(of_groups.with_columns(number="group"))
         groups = pl.col("number").n_unique().over(keys)
         table = table.with_columns(D=pl.col("D") / groups)
-        sums = pl.col("D", *WEIGHTS).sum()
-        return table.group_by(*keys, "cluster").agg(sums, pl.col("alone").any())
+        clusters = table.group_by(*keys, "cluster")
+        return clusters.agg(pl.col("D", *WEIGHTS).sum(), pl.col("alone").any())
 
     def influences_of_groups(self) -> pl.DataFrame:
         """Return the sum of the influences D of the rows of each `cluster` of each `group`; see `influences`.
 
-        If each row is a cluster, D has the correction of its class where each class is a sample.
+        If each row is a cluster, only D.
         """
         table = self._lines_of_clusters()
         parts = []
         for m, target in enumerate(self.metrics):
             lines = self._with_influence(table, target).drop_nulls("D")
             if self.rows.request.each_row:
-                correction = _correction_of_class() if target.by_class else 1.0
-                part = lines.select("group", "cluster", D=pl.col("D") * correction)
+                part = lines.select("group", "cluster", "D")
             else:
                 part = _clusters_of(lines)
             parts.append(part.with_columns(m=pl.lit(m, pl.Int32)))
@@ -234,29 +259,6 @@ class SampledRows(Generic[Frame]):
         return table.with_columns(block).join(blocks, on="block", how="left")
 
 
-def _variance_of(target: RowMetric) -> tuple[pl.Expr, pl.Expr, int]:
-    """Return the variance of a metric, the sample size of its degrees of freedom, and the least size with an error."""
-    p, value = pl.col("positives"), pl.col("value")
-    negatives = pl.col("rows") - p
-    of_positives, of_negatives = pl.col("of_positives"), pl.col("of_negatives")
-    if target.whole is not None:
-        return of_positives + of_negatives, pl.col("whole"), 1
-    n = pl.min_horizontal(p, negatives)
-    if target.by_class:
-        of_classes = of_positives * p / (p - 1) + of_negatives * negatives / (negatives - 1)
-        return of_classes, n, 2
-    # Positives that only the totals know are not retrieved.
-    of_missing = (p - pl.col("hits")) * (value / p) ** 2
-    return (of_positives + of_negatives + of_missing) * n / (n - 1), n, 2
-
-
-def _correction_of_class() -> pl.Expr:
-    """Return the root of `n / (n - 1)` for the n rows of the label of a row."""
-    positives = pl.col("positives")
-    n = pl.when("truth").then(positives).otherwise(pl.col("rows") - positives)
-    return (n / (n - 1)).sqrt()
-
-
 def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     """Return a row per group and cluster: the sum of D, the shares of the rows of each label, and `alone`."""
     sums = lines.group_by("group", "cluster").agg(
@@ -264,8 +266,9 @@ def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
         positives=pl.col("has_positive").sum(),
         negatives=pl.col("has_negative").sum(),
     )
-    shares = [pl.col(label) / pl.col(label).sum().over("group") for label in WEIGHTS]
-    return sums.with_columns(*shares, alone=pl.len().over("group") == 1)
+    counts = pl.col(*WEIGHTS)
+    shares = counts / counts.sum().over("group")
+    return sums.with_columns(shares, alone=pl.len().over("group") == 1)
 
 
 Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]

@@ -74,24 +74,20 @@ class Evaluation:
     @property
     def group(self) -> str:
         """Return the key whose values are compared."""
-        if self.between is None:
-            return "system"
-        if isinstance(self.between, pl.Expr):
-            return self.between.meta.output_name()
-        return str(self.between)
+        return "system" if self.between is None else str(name_of(self.between))
 
     @property
     def columns(self) -> list[Any]:
         """Return the columns that form the groups: those of `by`, `mean_over` and `between`, each once."""
         columns = listed("by", self.by) if has_keys(self.by) else []
-        names = [_name_of(column) for column in columns]
+        names = [name_of(column) for column in columns]
         if self.averages and scalar(self.mean_over) is not True and None not in names:
             over = column_names("mean_over", self.mean_over)
             columns += [column for column in over if str(column) not in names]
         if self.between is None:
             return columns
         # The compared groups are the last key.
-        return [*(column for column in columns if _name_of(column) != self.group), self.between]
+        return [*(column for column in columns if name_of(column) != self.group), self.between]
 
     def keys_left(self, keys: Sequence[str]) -> list[str]:
         """Return the keys of the result: all but those that are averaged over."""
@@ -121,7 +117,7 @@ class Evaluation:
         return request_for(self.named.values(), request, averages=averages)
 
 
-def _name_of(column: Any) -> str | None:
+def name_of(column: Any) -> str | None:
     """Return the name of a column, or of the result of an expression; None for an expression of several columns."""
     if not isinstance(column, pl.Expr):
         return str(column)

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.messages import warn
 from frame_pr.statistics import bounds
-from frame_pr.statistics.bounds import Array, BoundsName, Estimates, array_of, columns_of
+from frame_pr.statistics.bounds import Array, Bounds, BoundsName, Estimates, array_of, columns_of
 from frame_pr.statistics.pairs import TIE, Comparison, Hypothesis, difference_of, with_t_test
 
 _LARGEST_Z = 38.0
@@ -18,16 +18,15 @@ _LARGEST_Z = 38.0
 
 def compare_values(comparison: Comparison) -> pl.DataFrame:
     """Compare values of different samples. Clusters that are in both enter by their covariance."""
-    both = _both_estimates(comparison)
+    hypothesis = comparison.hypothesis
     kinds = comparison.sample.bounds
-    numbers = [m for m, kind in enumerate(kinds) if kind == "number"]
-    is_number = pl.col("m").is_in(numbers)
-    shares = _combine_intervals(both.filter(~is_number), kinds, comparison.hypothesis)
-    means = _compare_means(both.filter(is_number), comparison.hypothesis)
-    table = pl.concat([shares, means], how="diagonal_relaxed")
-    text = f" over {{}} and {{}} {comparison.noun}"
-    method = pl.concat_str("name", pl.format(text, "n_baseline", "n_system"))
-    return table.with_columns(method=method)
+    is_number = pl.col("m").is_in([m for m, kind in enumerate(kinds) if kind == "number"])
+    both = _both_estimates(comparison)
+    shares = _combine_intervals(both.filter(~is_number), kinds, hypothesis)
+    numbers = _compare_means(both.filter(is_number), hypothesis)
+    table = pl.concat([shares, numbers], how="diagonal_relaxed")
+    sizes = pl.format(f" over {{}} and {{}} {comparison.noun}", "n_baseline", "n_system")
+    return table.with_columns(method=pl.col("name") + sizes)
 
 
 def _both_estimates(comparison: Comparison) -> pl.DataFrame:
@@ -35,40 +34,53 @@ def _both_estimates(comparison: Comparison) -> pl.DataFrame:
 
     `covariance` is that of both values.
     """
-    pairs, sample = comparison.pairs, comparison.sample
-    a, b = pl.col("base value"), pl.col("value")
-    both = pairs.both(pairs.with_places(sample.estimates())).with_columns(
-        difference=difference_of(a, b),
-        value_baseline=a,
-        value_system=b,
+    pairs = comparison.pairs
+    estimates = pairs.with_places(comparison.sample.estimates())
+    both = pairs.both(estimates).with_columns(
+        difference=difference_of(pl.col("base value"), pl.col("value")),
+        value_baseline="base value",
+        value_system="value",
         n_baseline="base units",
         n_system="units",
         undefined=pl.col("base undefined") + pl.col("undefined"),
+        covariance=0.0,
     )
-    if not sample.clustered:
-        return both.with_columns(covariance=0.0)
-    influences = sample.influences().select(*pairs.on, pairs.names.name, "cluster", "D")
+    return _with_covariances(both, comparison) if comparison.sample.clustered else both
+
+
+def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
+    """Return the pairs with the covariance of both values by the clusters that are in both groups."""
+    pairs = comparison.pairs
+    influences = pairs.with_places(comparison.sample.influences())
+    influences = influences.select(*pairs.on, "place", "cluster", "D")
+    shared = pairs.both(influences, "cluster")
     product = pl.col("base D") * pl.col("D")
-    shared = pairs.both(pairs.with_places(influences), "cluster")
     products = shared.group_by(pairs.test).agg(products=product.sum())
     both = both.join(products, on=pairs.test, how="left", nulls_equal=True)
-    n_a, n_b = pl.col("base df") + 1, pl.col("df") + 1
-    correction = (n_a / (n_a - 1) * n_b / (n_b - 1)).sqrt()
-    covariance = pl.col("products").fill_nan(None).fill_null(0.0) * correction
-    return both.with_columns(covariance=covariance)
+    # The root of n / (n - 1) of both groups, for n = df + 1.
+    corrections = [(pl.col(df) + 1) / pl.col(df) for df in ("base df", "df")]
+    covariance = pl.col("products") * (corrections[0] * corrections[1]).sqrt()
+    return both.with_columns(covariance=covariance.fill_nan(None).fill_null(0.0))
 
 
 def _compare_means(both: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     """Apply Welch's (1947) t-test to the means of both groups."""
-    a, b = pl.col("base error") ** 2, pl.col("error") ** 2
+    a = pl.col("base error") ** 2
+    b = pl.col("error") ** 2
     df = (a + b) ** 2 / (a**2 / pl.col("base df") + b**2 / pl.col("df"))
-    variance = (a + b - 2 * pl.col("covariance")).clip(lower_bound=0.0)
-    table = both.with_columns(standard_error=variance.sqrt(), df=df, name=pl.lit("Welch"))
+    variance = a + b - 2 * pl.col("covariance")
+    table = both.with_columns(
+        standard_error=variance.clip(lower_bound=0.0).sqrt(),
+        df=df,
+        name=pl.lit("Welch"),
+    )
     return with_t_test(table, hypothesis)
 
 
 def _combine_intervals(
-    both: pl.DataFrame, kinds: Sequence[BoundsName], hypothesis: Hypothesis
+    both: pl.DataFrame,
+    kinds: Sequence[BoundsName],
+    hypothesis: Hypothesis,
 ) -> pl.DataFrame:
     """Combine the intervals of both values into that of the difference, as Newcombe (1998) does.
 
@@ -78,20 +90,21 @@ def _combine_intervals(
     """
     import numpy as np
 
-    a, b = Estimates.of(both, "base "), Estimates.of(both)
+    a = Estimates.of(both, "base ")
+    b = Estimates.of(both)
     metric = both["m"].to_numpy()
     difference = array_of(both, "difference")
+    covariance = array_of(both, "covariance")
     with np.errstate(all="ignore"):
         total = _implied_error(a, kinds, metric) ** 2 + _implied_error(b, kinds, metric) ** 2
-        covariance = array_of(both, "covariance")
         variance = total - 2 * covariance
         variance = np.where(variance > TIE * total, variance, 0.0 * total)
         # If the errors of clusters cancel, a difference other than 0 has no bounds.
-        of_no_variance = np.where(difference == 0, 0.0, np.nan)
-        share = np.where(variance > 0, variance / total, of_no_variance)
+        share = np.where(difference == 0, 0.0, np.nan)
+        share = np.where(variance > 0, variance / total, share)
         share = np.where(covariance == 0, 1.0, share)
 
-        def interval(alpha: float | Array) -> tuple[Array, Array]:
+        def interval(alpha: float | Array) -> Bounds:
             """Return the bounds of the difference at error rates alpha."""
             low_a, high_a = bounds.bounds_of(kinds, metric, a, alpha)
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
@@ -111,7 +124,9 @@ def _combine_intervals(
 
 
 def _p_value_of_interval(
-    interval: Callable[[Array], tuple[Array, Array]], null_value: float, difference: Array
+    interval: Callable[[Array], Bounds],
+    null_value: float,
+    difference: Array,
 ) -> Array:
     """Return the largest alpha at which the interval contains a value, by bisection of the normal quantile of alpha."""
     import numpy as np
@@ -122,10 +137,9 @@ def _p_value_of_interval(
         low, high = interval(2 * ndtr(-z))
         return ~((low <= null_value) & (high >= null_value))
 
-    tests = len(difference)
-    z, _ = bounds.bisected(is_excluded, np.zeros(tests), np.full(tests, _LARGEST_Z))
-    p: Array = 2 * ndtr(-z)
-    return np.where(difference == null_value, 1.0, p)
+    least = np.zeros(len(difference))
+    z, _ = bounds.bisected(is_excluded, least, least + _LARGEST_Z)
+    return np.where(difference == null_value, 1.0, 2 * ndtr(-z))
 
 
 def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) -> Array:
@@ -133,15 +147,16 @@ def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) ->
     import numpy as np
 
     low, high = bounds.bounds_of(kinds, metric, side, 0.05)
-    at_end = (side.value <= bounds.ROUNDING) | (side.value >= 1 - bounds.ROUNDING)
     implied = (high - low) / bounds.t_quantile(0.05, side.df)
-    return np.where(at_end, implied, side.error)
+    is_0 = side.value <= bounds.ROUNDING
+    is_1 = side.value >= 1 - bounds.ROUNDING
+    return np.where(is_0 | is_1, implied, side.error)
 
 
 # warnings
 # ------------------------------------------------------------------------------------------------
 
-_SIGNIFICANT = 0.05
+_SIGNIFICANT_Z = 1.96
 
 
 def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
@@ -149,19 +164,21 @@ def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
 
     `frames`: whether the groups are the frames of a dict.
     """
-    rows, pairs = comparison.rows, comparison.pairs
+    rows = comparison.rows
+    pairs = comparison.pairs
     counts = rows.restored(rows.groups).filter(pl.col("m") == 0)
     both = pairs.both(pairs.with_places(counts)).sort(pairs.test)
     if frames and not rows.clustered:
         _warn_of_same_rows(both)
     names = [metric.name for metric in rows.metrics if metric.of_prevalence]
     if names:
-        _warn_of_prevalence(both, names)
+        _warn_of_prevalence(both, names[0])
 
 
 def _warn_of_same_rows(both: pl.DataFrame) -> None:
     """Warn if two frames have as many rows and as many positives."""
-    same = both.filter(pl.col(name) == pl.col(f"base {name}") for name in ("units", "positives"))
+    is_equal = [pl.col(name) == pl.col(f"base {name}") for name in ("units", "positives")]
+    same = both.filter(is_equal)
     if same.height:
         units, positives = same.select("units", "positives").row(0)
         warn(
@@ -171,21 +188,18 @@ def _warn_of_same_rows(both: pl.DataFrame) -> None:
         )
 
 
-def _warn_of_prevalence(both: pl.DataFrame, names: Sequence[str]) -> None:
+def _warn_of_prevalence(both: pl.DataFrame, name: str) -> None:
     """Warn if prevalences differ by a z-test of two proportions, whose standard error is pooled."""
-    p_a, n_a = pl.col("base positives"), pl.col("base units")
-    p_b, n_b = pl.col("positives"), pl.col("units")
-    pooled = (p_a + p_b) / (n_a + n_b)
-    error = (pooled * (1 - pooled) * (1 / n_a + 1 / n_b)).sqrt()
-    table = both.with_columns(a_share=p_a / n_a, b_share=p_b / n_b, pooled_error=error)
-    z = (pl.col("b_share") - pl.col("a_share")).abs() / pl.col("pooled_error")
-    limit = -bounds.scipy_special().ndtri(_SIGNIFICANT / 2)
-    # Without a positive, or a negative, in either group z is 0 / 0.
-    differ = table.filter(z.fill_nan(0.0) > limit)
+    a = pl.col("base positives") / pl.col("base units")
+    b = pl.col("positives") / pl.col("units")
+    rows = pl.col("base units") + pl.col("units")
+    pooled = (pl.col("base positives") + pl.col("positives")) / rows
+    variance = pooled * (1 - pooled) * rows / (pl.col("base units") * pl.col("units"))
+    differ = both.filter((b - a).abs() > _SIGNIFICANT_Z * variance.sqrt())
     if differ.height:
-        a, b = differ.select("a_share", "b_share").row(0)
+        first, second = differ.select(a=a, b=b).row(0)
         warn(
-            f"compare: {names[0]} depends on the prevalence, which differs significantly in "
-            f"{differ.height} of {both.height} pairs ({a:.3g} and {b:.3g} in the first); roc_auc "
-            "does not depend on it"
+            f"compare: {name} depends on the prevalence, which differs significantly in "
+            f"{differ.height} of {both.height} pairs ({first:.3g} and {second:.3g} in the first); "
+            "roc_auc does not depend on it"
         )

@@ -210,9 +210,7 @@ def test_groups_without_a_value():
         )
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
     names = ["average_precision", "recall@threshold=2"]
-    with pytest.warns(
-        fp.DataWarning, match=r"3 of 6 values have no bounds: there is one unit only"
-    ):
+    with pytest.warns(fp.DataWarning, match="3 of 6 values have no bounds: "):
         rows = fp.intervals(data, names, "truth", "score", by="q", details=True)
     assert rows.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
