@@ -73,6 +73,14 @@ BEST += [
     for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3")
     for at in ("", "threshold@")
 ]
+LIMITS = ["recall=0.6", "recall=0", "npv=0.5", "precision=0.6", "fpr=0.3", "specificity=0.7"]
+GOALS = ["max_f1", "max_f2", "min_cost3", "min_cost0.3", *BEST_RATES]
+AT_GOALS = [
+    *(f"{rate}@{goal}" for rate in ("precision", "fn", "selection_rate") for goal in GOALS),
+    *(f"{head}{goal}@{limit}" for head in ("", "threshold@") for goal in GOALS for limit in LIMITS),
+    *(f"recall@{goal}@{LIMITS[i % 6]}" for i, goal in enumerate(GOALS)),
+    *(f"{rate}@threshold@{k}" for rate in ("tp", "recall", "mcc") for k in ("1", "3", "50%")),
+]
 BENEFITS = [
     f"{at}net_benefit@threshold={t}"
     for at in ("", "standardized_")
@@ -89,6 +97,7 @@ NAMES = [
     *BEST,
     *AT_RECALL,
     *AT_LIMIT,
+    *AT_GOALS,
     *BENEFITS,
     *AT_CUT,
 ]

@@ -48,6 +48,7 @@ SHARES = {
     "fdr": lambda tp, fp, fn, tn: (fp, fp + tp),
     "accuracy": lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
     "prevalence": lambda tp, fp, fn, tn: (tp + fn, tp + fp + fn + tn),
+    "selection_rate": lambda tp, fp, fn, tn: (tp + fp, tp + fp + fn + tn),
 }
 SUMS = {
     "informedness": ("recall", "specificity", lambda a, b: a + b - 1),
@@ -235,10 +236,10 @@ class Group:
             return rank_biased_precision(self, Fraction(head.removeprefix("rbp")))
         if "average_precision" in head:
             return average_precision_of(self, head, rank, divisor)
-        if head == "threshold" and cutoff.startswith(("max_", "min_")):
-            return best_threshold(self, cutoff)
         if head.startswith(("max_", "min_")):
-            return best_value(self, head)
+            return best_value(self, name)
+        if cutoff.startswith(("max_", "min_")):
+            return at_goal(self, head, cutoff)
         return at_cutoff(self, head, cutoff)
 
 
@@ -344,6 +345,10 @@ def interpolated(group, head):
 
 
 def at_cutoff(group, head, cutoff):
+    if cutoff.startswith("threshold@"):
+        rank = group.rank_of(cutoff.removeprefix("threshold@"))
+        points = [point for point in group.curve if point[1] <= rank]
+        return at_point(group, head, points[-1] if points else None)
     kind = cutoff.partition("=")[0] if "=" in cutoff else "rank"
     return CUTOFFS[kind](group, head, cutoff)
 
@@ -403,21 +408,33 @@ def at_npv(group, head, cutoff):
 
 def within(group, head, cutoff):
     """At the largest recall of the thresholds that add a hit and keep a limit."""
+    kept = points_within(group, cutoff)
+    if kept:
+        return at_point(group, head, kept[-1])
+    return None if head == "threshold" or kept is None else group.rate(head, 0, 0)
+
+
+def points_within(group, cutoff):
+    """The points that keep a limit, all without one; None if the limited rate is undefined."""
+    if not cutoff:
+        return group.curve
     rate, _, text = cutoff.partition("=")
     limit = Fraction(text)
     negatives = group.negatives
-    if rate != "precision" and negatives == 0:
+    if (rate in ("fpr", "specificity") and negatives == 0) or (
+        rate == "recall" and group.positives == 0
+    ):
         return None
     keeps = {
+        "recall": lambda k, tp: tp >= limit * group.positives,
+        "npv": lambda k, tp: (group.rate("npv", tp, k) or 0) >= limit and k < group.rows,
         "precision": lambda k, tp: tp >= limit * k,
         "fpr": lambda k, tp: k - tp <= limit * negatives,
         "specificity": lambda k, tp: negatives - (k - tp) >= limit * negatives,
     }[rate]
     curve = zip(group.curve, group.blocks, strict=True)
-    kept = [point for point, block in curve if block.hits and keeps(*point[1:])]
-    if kept:
-        return at_point(group, head, kept[-1])
-    return None if head == "threshold" else group.rate(head, 0, 0)
+    adds_hits = rate not in ("recall", "npv")
+    return [point for point, block in curve if block.hits >= adds_hits and keeps(*point[1:])]
 
 
 CUTOFFS = {
@@ -440,27 +457,37 @@ def best_value(group, name):
     if candidates is None:
         return None
     best = candidates.best
-    return sqrt(best) if name == "max_mcc" else best
+    if name.startswith("max_mcc"):
+        return sqrt(abs(best)) * (1 if best >= 0 else -1)
+    return best
 
 
-def best_threshold(group, name):
-    if name == "max_lift":
-        return best_threshold(group, "max_precision") if group.positives else None
-    candidates = best_candidates(group, name)
+def at_goal(group, head, goal):
+    """The best threshold, or a rate there; where predicting nothing is best, no row is selected."""
+    candidates = best_candidates(group, goal)
     if candidates is None:
         return None
+    point = best_point(group, goal, candidates)
+    if point is None and candidates.nothing is not None and head != "threshold":
+        return group.rate(head, 0, 0)
+    return at_point(group, head, point)
+
+
+def best_point(group, goal, candidates):
+    if goal.startswith("max_lift"):
+        precision = goal.replace("lift", "precision")
+        return best_point(group, precision, best_candidates(group, precision))
     best = float(candidates.best)
-    if name.startswith("min_") and best == float(candidates.nothing):
+    if goal.startswith("min_") and best == candidates.nothing:
         return None
-    if name == "max_precision":
-        hits = {score for score, _, tp in group.curve if tp}
-        scores = [score for score, value in candidates.values if float(value) == best]
-        return next((score for score in scores if score in hits), None)
-    return next((score for score, value in candidates.values if float(value) == best), None)
+    points = [point for point, value in candidates.values if float(value) == best]
+    if goal.startswith("max_precision"):
+        points = [point for point in points if point[2]]
+    return points[0] if points else None
 
 
 class Candidates(NamedTuple):
-    """The value of predicting nothing, and (score, value) of each threshold that has a value."""
+    """The value of predicting nothing, and (point, value) of each threshold that has a value."""
 
     nothing: Any
     values: list[tuple[Any, Any]]
@@ -469,7 +496,8 @@ class Candidates(NamedTuple):
 
 def best_candidates(group, name):
     """The values that compete; None for a group in which the best one is undefined."""
-    direction, _, rate = name.partition("_")
+    goal, _, limit = name.partition("@")
+    direction, _, rate = goal.partition("_")
     both_classes = min(group.positives, group.negatives) > 0
     if direction == "min":
         is_defined = group.rows > 0
@@ -477,15 +505,19 @@ def best_candidates(group, name):
         is_defined = group.positives > 0
     else:
         is_defined = group.rows > 0 and (both_classes or rate in ("accuracy", "precision"))
-    if not is_defined:
+    points = points_within(group, limit)
+    if not is_defined or points is None:
         return None
     # The square of the correlation is a fraction.
     exact = partial(square_of_mcc, group) if rate == "mcc" else partial(group.rate, rate)
-    nothing = exact(0, 0) or 0
-    pairs = [(score, exact(tp, k)) for score, k, tp in group.curve]
-    values = [(score, value) for score, value in pairs if value is not None]
+    nothing = None if limit.startswith(("recall", "npv")) else exact(0, 0) or 0
+    pairs = [(point, exact(point[2], point[1])) for point in points]
+    values = [(point, value) for point, value in pairs if value is not None]
+    competing = [value for _, value in values]
+    if nothing is not None:
+        competing.append(nothing)
     choose = min if direction == "min" else max
-    return Candidates(nothing, values, choose([nothing, *(value for _, value in values)]))
+    return Candidates(nothing, values, choose(competing)) if competing else None
 
 
 def square_of_mcc(group, tp, k):

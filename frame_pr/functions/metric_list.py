@@ -11,7 +11,7 @@ from frame_pr.inputs.options import TIES
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics.cutoffs import LIMITED, Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, HEADS, is_metric, metric
-from frame_pr.metrics.rates import COUNTS, is_rate, rate_of
+from frame_pr.metrics.rates import is_rate, rate_of
 
 _CUTOFF_NOTATIONS = {
     "K": "10",
@@ -39,7 +39,7 @@ def metrics() -> pl.DataFrame:
     >>> fp.metrics().filter(name="ndcg").row(0, named=True)["cutoff"]
     'none, K, K%'
     """
-    rows = [_row(head) for head in (*HEADS, *COUNTS)]
+    rows = [_row(head) for head in HEADS]
     return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row").unique(
         maintain_order=True
     )

@@ -19,7 +19,7 @@ from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
 from frame_pr.metrics.rates import is_rate
 from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
 from frame_pr.ranking.sort import PackedRows
-from frame_pr.ranking.sort_keys import SortKey, key_of, parts_of_largest
+from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
 
@@ -47,6 +47,11 @@ class Plan(NamedTuple):
     key: SortKey
     undefined: float | None
 
+    @property
+    def over_probabilities(self) -> list[str]:
+        """Return the metrics that read the scores as probabilities."""
+        return [name for name, record in self.metrics.items() if record.of_probabilities]
+
     def undefinable(self) -> list[str]:
         """Return the metrics that may have no value in some group."""
         # Every group has rows, unless rows may be dropped.
@@ -73,62 +78,78 @@ def plan_for(
     `totals`: whether the positives and rows of the group are facts also if no metric names them.
     """
     graded = rows.gains.name is not None
-    blocks = FLOAT_BLOCKS if rows.weights.fractional else GRADED_BLOCKS if graded else BLOCKS
-    metrics, aggregates, thresholds = (
-        {name: metric(name, blocks) for name in names},
-        dict[str, Aggregate](),
-        {},
-    )
-    ranks, read = False, set[str]()
+    blocks = GRADED_BLOCKS if graded else BLOCKS
+    if rows.weights.fractional:
+        blocks = FLOAT_BLOCKS
+    metrics = {name: metric(name, blocks) for name in names}
+
+    aggregates: dict[str, Aggregate] = {}
+    thresholds: dict[str, Threshold] = {}
+    ranks = False
     for name, record in metrics.items():
         of_metric = _aggregates_of(name, record, rows)
+        aggregates |= of_metric
         if isinstance(record.cutoff, Threshold):
             thresholds[str(record.cutoff)] = record.cutoff
         else:
             ranks = ranks or bool(of_metric)
-        aggregates |= of_metric
-        read.update(record.value.meta.root_names())
+
     columns = _columns_read(aggregates)
     if needs_gain and graded and columns.isdisjoint(GAINS):
         raise ValueError(
-            "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
+            "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: "
+            "leave it out"
         )
-    if rows.totals or totals:  # Known totals replace both facts.
-        read.update(TOTALS)
-    facts = [fact for fact in FACTS if fact in read or fact in columns]
-    ideals = {name: of_blocks for name, of_blocks in aggregates.items() if of_blocks.kind.is_ideal}
+    facts = _facts_read(metrics, columns, totals=totals or bool(rows.totals))
     over_groups = {fact: FACTS[fact].over_blocks for fact in facts}
-    over_groups |= {name: of_blocks for name, of_blocks in aggregates.items() if name not in ideals}
-    extra_sums = [name for name in EXTRA_SUMS if name in columns]
+    ideals: dict[str, Aggregate] = {}
+    for name, of_blocks in aggregates.items():
+        (ideals if of_blocks.kind.is_ideal else over_groups)[name] = of_blocks
     return Plan(
-        metrics,
-        over_groups,
-        ideals,
-        facts,
-        columns,
-        extra_sums,
-        thresholds,
-        ranks,
-        rows.valued_groups,
-        rows.weights,
-        key_of(rows),
-        undefined,
+        metrics=metrics,
+        over_groups=over_groups,
+        ideals=ideals,
+        facts=facts,
+        columns=columns,
+        extra_sums=[name for name in EXTRA_SUMS if name in columns],
+        thresholds=thresholds,
+        ranks=ranks,
+        valued_groups=rows.valued_groups,
+        weights=rows.weights,
+        key=key_of(rows),
+        undefined=undefined,
     )
 
 
+def _facts_read(metrics: Mapping[str, Metric], columns: Set[str], *, totals: bool) -> list[str]:
+    """Return the facts that formulas or aggregates read. `totals`: both totals also otherwise."""
+    # Known totals replace both facts.
+    read = {*columns, *TOTALS} if totals else {*columns}
+    for record in metrics.values():
+        read.update(record.value.meta.root_names())
+    return [fact for fact in FACTS if fact in read]
+
+
 def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
-    """Return the aggregates of a metric. Raise if ties, weights or gains of the rows leave it undefined."""
+    """Return the aggregates of a metric. Raise if these rows leave it undefined."""
     ties, rule = rows.request.ties, rows.request.tie_rule
     if ties not in record.aggregates:
-        bounds = " and ".join(repr(bound) for bound in BOUNDING_TIES if bound in record.aggregates)
-        raise ValueError(
-            f"{name} {rule.refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}"
-        )
-    if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
+        bounds = [repr(bound) for bound in BOUNDING_TIES if bound in record.aggregates]
+        way = f"ties={' and '.join(bounds)} bound it, " if bounds else ""
+        raise ValueError(f"{name} {rule.refusal.format(way=way)}")
+
+    counts_ranks = isinstance(record.cutoff, Rank) or record.counts_ranks
+    if counts_ranks and not rows.weights.ranks:
         way = f"leave out {rows.weights.option}="
         if is_rate(name.partition("@")[0]):
             way = f"use a threshold or a recall instead, or {way}"
         raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
+    if record.of_probabilities and rows.request.ascending:
+        raise ValueError(
+            f"{name} reads a score as the probability of a positive, and ascending=True says that "
+            "lower scores are positive: give 1 - score"
+        )
+
     aggregates = record.aggregates[ties]()
     if rows.gains.name is not None and rule.bounds and "gain" not in _columns_read(aggregates):
         raise ValueError(
@@ -149,18 +170,36 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
 
     `ranked`: the rows in order, if they are sorted already.
     """
+    if plan.over_probabilities:
+        _refuse_no_probabilities(rows, plan.over_probabilities[0])
     if ranked is not None or plan.ranks or plan.extra_sums or rows.starts is not None:
         return _aggregate_ranking(rows, plan, ranked)
     return _aggregate_rows(rows, plan)
 
 
+def _refuse_no_probabilities(rows: Rows, name: str) -> None:
+    """Check that scores lie between 0 and 1."""
+    is_outside = ~pl.col("score").is_between(0, 1)
+    if rows.key.drops:
+        is_outside &= ~pl.col("dropped")
+    outside = rows.frame.filter(is_outside).select("score").head(1).collect()
+    if outside.height:
+        raise ValueError(
+            f"score: {name} reads a score as the probability of a positive, between 0 and 1; got "
+            f"{outside.item():g}: calibrate the scores, or leave it out"
+        )
+
+
 def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
     """Aggregate over unsorted rows, which is enough for facts and thresholds."""
     table = rows.frame.with_columns(weight=rows.number)
-    aggregates = {name: FACTS[name].over_rows for name in plan.facts}
-    key = key_of(rows)
+    aggregates: dict[str, Aggregate] = {}
+    for name in plan.facts:
+        over_rows = FACTS[name].over_rows
+        assert over_rows is not None, f"{name} needs the ranking"
+        aggregates[name] = over_rows
     for cutoff in plan.thresholds.values():
-        reached = key.score_reaches(code_reached(cutoff.threshold, key))
+        reached = plan.key.score_reaches(code_reached(cutoff.threshold, plan.key))
         aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
     sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
     return with_totals(sums, rows.totals, rows.weights)
@@ -168,30 +207,7 @@ def _aggregate_rows(rows: Rows, plan: Plan) -> pl.LazyFrame:
 
 def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
     """Aggregate over the blocks of the ranking."""
-    read_beyond_steps = {record.beyond_steps for record in plan.metrics.values()}
-    hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
-    key = key_of(rows)
-    k_at: dict[str, Reached] = {
-        f"k@{name}": partial(SortKey.reaches, code=code_reached(cutoff.threshold, key))
-        for name, cutoff in plan.thresholds.items()
-    }
-    columns = _columns_read(plan.over_groups)
-    if "retrieved_k" in columns:
-        columns |= {"k"}
-        if rows.has_unranked:
-            k_at["retrieved_k"] = SortKey.is_retrieved
-    table = blocks_of(
-        rows,
-        columns,
-        steps="all" not in read_beyond_steps,
-        first="first" in read_beyond_steps
-        or (hits_may_lack and "first without hits" in read_beyond_steps),
-        k_at=k_at,
-        extra_sums=plan.extra_sums,
-        ranked=ranked,
-    )
-    if "retrieved_k" in columns and not rows.has_unranked:
-        table = table.with_columns(retrieved_k="k")
+    table = _blocks(rows, plan, ranked)
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate
     # names them there.
     in_blocks = not plan.columns.isdisjoint(FACTS)
@@ -204,30 +220,58 @@ def _aggregate_ranking(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.
     return _with_ideals(sums, best_blocks(rows), plan.ideals) if plan.ideals else sums
 
 
+def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
+    """Return the blocks that the plan reads, with the columns that its aggregates name."""
+    k_at: dict[str, Reached] = {
+        f"k@{name}": partial(SortKey.reaches, code=code_reached(cutoff.threshold, plan.key))
+        for name, cutoff in plan.thresholds.items()
+    }
+    columns = _columns_read(plan.over_groups)
+    reads_retrieved = "retrieved_k" in columns
+    if reads_retrieved:
+        columns.add("k")
+        if rows.has_unranked:
+            k_at["retrieved_k"] = SortKey.is_retrieved
+
+    read = {record.beyond_steps for record in plan.metrics.values()}
+    hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
+    if hits_may_lack and "first without hits" in read:
+        read.add("first")
+    table = blocks_of(
+        rows,
+        columns,
+        steps="all" not in read,
+        first="first" in read,
+        k_at=k_at,
+        extra_sums=plan.extra_sums,
+        ranked=ranked,
+    )
+    if reads_retrieved and not rows.has_unranked:
+        table = table.with_columns(retrieved_k="k")
+    return table
+
+
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
     """Join the aggregates over blocks of equal gain."""
     columns = _columns_read(aggregates)
-    if facts := [fact for fact in FACTS if fact in columns]:
-        best = best.join(
-            sums.select("group", *facts), on="group", how="left", maintain_order="left"
-        )
+    facts = [fact for fact in FACTS if fact in columns]
+    if facts:
+        totals = sums.select("group", *facts)
+        best = best.join(totals, on="group", how="left", maintain_order="left")
     ideals = aggregate_blocks(best, aggregates)
-    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
-        pl.col(aggregates).fill_null(0.0)
-    )
+    joined = sums.join(ideals, on="group", how="left", maintain_order="left")
+    return joined.with_columns(pl.col(aggregates).fill_null(0.0))
 
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
-    unpacked: dict[str, pl.Expr] = {}
-    rank_keys = []
+    thresholds: dict[str, pl.Expr] = {}
     for name, aggregate in plan.over_groups.items():
         if aggregate.kind.rank_key == "packed":
-            unpacked[name], unpacked[f"threshold@{name}"] = parts_of_largest(pl.col(name))
-            rank_keys.append(f"threshold@{name}")
+            thresholds[name] = plan.key.threshold(rank_key_of(pl.col(name)))
         elif aggregate.kind.rank_key == "alone":
-            rank_keys.append(name)
-    thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
+            thresholds[name] = plan.key.threshold(pl.col(name))
+
     values = {name: _in_range(record, plan.weights) for name, record in plan.metrics.items()}
     if plan.valued_groups is not None:
         is_valued = pl.col("group").is_in(plan.valued_groups.implode())
@@ -235,7 +279,7 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     if plan.undefined is not None:
         shares = [name for name, record in plan.metrics.items() if record.kind == "share"]
         values |= {name: values[name].fill_null(plan.undefined) for name in shares}
-    return sums.with_columns(**unpacked).with_columns(**thresholds).select(*keys, **values)
+    return sums.with_columns(**thresholds).select(*keys, **values)
 
 
 def _in_range(record: Metric, weights: Weights) -> pl.Expr:
@@ -254,13 +298,11 @@ def aggregate_blocks(
     *,
     in_order: bool = True,
 ) -> pl.LazyFrame:
-    """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
+    """Return one row per group, sorted if the table is: `group` and aggregates over its rows."""
     # Compute columns first: polars shares common subexpressions between columns, and aggregates
     # plain columns fastest.
-    table = table.select(
-        "group", **{name: record.kind.value(record.over) for name, record in aggregates.items()}
-    )
-    return per_group(table, aggregates, groups, in_order=in_order)
+    columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
+    return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
 
 
 def per_group(
@@ -270,26 +312,21 @@ def per_group(
     *,
     in_order: bool = True,
 ) -> pl.LazyFrame:
-    """Return one row per group, sorted if the table is: `group` and these aggregates over columns of their names.
+    """Return one row per group, sorted if the table is: `group` and aggregates over columns.
 
     The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of
     groups if groups without rows count too. `in_order`: whether the table is sorted by the groups.
     """
-    parts = {}
-    for name, record in aggregates.items():
-        column, kind = pl.col(name), record.kind
-        parts[name] = getattr(
-            column.implode().list if kind.in_lists and in_order else column, kind.aggregation
-        )()
-    table = table.group_by("group", maintain_order=True).agg(**parts)
+    table = table.group_by("group", maintain_order=True).agg(
+        record.reduced(name, in_lists=in_order).alias(name)
+        for name, record in aggregates.items()
+    )
     if groups is None:
         return table
     every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
-    sums = {name for name, record in aggregates.items() if record.kind.aggregation == "sum"}
-    zero = [name for name in aggregates if name in sums or name in FACTS]
-    return every.join(table, on="group", how="left", maintain_order="left").with_columns(
-        pl.col(zero).fill_null(0)
-    )
+    joined = every.join(table, on="group", how="left", maintain_order="left")
+    zero = [name for name, record in aggregates.items() if record.kind.adds_up or name in FACTS]
+    return joined.with_columns(pl.col(zero).fill_null(0))
 
 
 def _columns_read(aggregates: Aggregates) -> set[str]:

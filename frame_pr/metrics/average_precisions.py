@@ -160,6 +160,7 @@ FAMILIES = (
         "sum over steps of (d/P) (tp/k): the mean over the positives of the precision at their thresholds",
         "average_precision",
         _average_precision,
+        heads=("average_precision",),
     ),
     Family(
         "average_precision@K, .../positives, .../hits",
@@ -167,6 +168,7 @@ FAMILIES = (
         "these positives",
         rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
+        heads=("average_precision@10/positives", "average_precision@10/hits"),
     ),
     Family(
         "interpolated_average_precision, ..._11, ..._101",
@@ -174,23 +176,31 @@ FAMILIES = (
         "mean of this maximum over 11 or 101 recall levels",
         "interpolated_average_precision(?:_(?P<points>11|101))?",
         _interpolated_average_precision,
+        heads=(
+            "interpolated_average_precision",
+            "interpolated_average_precision_11",
+            "interpolated_average_precision_101",
+        ),
     ),
     Family(
         "average_precision_lift",
         "average_precision / prevalence",
         "average_precision_lift",
         _average_precision_lift,
+        heads=("average_precision_lift",),
     ),
     Family(
         "chance_average_precision",
         "the expected average precision of a random ranking: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",
         "chance_average_precision",
         _chance_average_precision,
+        heads=("chance_average_precision",),
     ),
     Family(
         "normalized_average_precision",
         "(average_precision - c) / (1 - c), c = chance_average_precision: 0 for a random ranking, 1 for a perfect one",
         "normalized_average_precision",
         _normalized_average_precision,
+        heads=("normalized_average_precision",),
     ),
 )

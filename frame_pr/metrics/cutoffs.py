@@ -1,4 +1,4 @@
-"""Cutoffs of a ranking: a rank, a threshold, a recall, or a limit of a rate.
+"""Cutoffs of a ranking: a rank, a threshold, a recall, a limit of a rate, or a goal.
 
 A cutoff is read from the name of a metric or from a caller's value. It states what it needs of the
 blocks of a group, and gives the confusion table there.
@@ -16,8 +16,16 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import check_whole
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Counts, Cutoff, hits_among
-from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Aggregates,
+    Blocks,
+    BlocksRead,
+    Counts,
+    Cutoff,
+    hits_among,
+)
+from frame_pr.metrics.numbers import DECIMAL, NUMBER, number, read_decimal
 
 CLOSE = 1e-12
 """Sums of float weights reach a share if they differ from it by less than this, relative to it."""
@@ -31,7 +39,7 @@ class Rank(Cutoff):
 
     kind = "rank"
     k: int | Fraction | Literal["positives"]
-    """A whole number; or a share of the rows of the group, at least one row; or P, the number of positives."""
+    """A number of rows; a share of the rows of the group, at least one; or P, the positives."""
     text: str = field(default="", compare=False)
     """How a share was written."""
 
@@ -67,7 +75,8 @@ class Rank(Cutoff):
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
-        tp, k = pl.col(f"tp@{self}"), self.divisor(blocks)
+        tp = pl.col(f"tp@{self}")
+        k = self.divisor(blocks)
         # N is at least k plus the positives that are not among the first k. Compare differences: a
         # sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
@@ -88,11 +97,36 @@ class Rank(Cutoff):
 
     def divisor(self, blocks: Blocks) -> pl.Expr:
         """Return the k of the group as a column, by which other numbers may be divided."""
-        return (
-            blocks.constant(self.k)
-            if isinstance(self.k, int)
-            else self.of_group(blocks.positives, blocks.rows)
-        )
+        if isinstance(self.k, int):
+            return blocks.constant(self.k)
+        return self.of_group(blocks.positives, blocks.rows)
+
+
+@dataclass(frozen=True, repr=False)
+class SelectsAtMost(Cutoff):
+    """The rows at the lowest threshold that selects at most K rows."""
+
+    kind = "goal"
+    has_expectation = False
+    rank: Rank
+    beyond_steps = "all"
+    needs = ("a threshold",)
+
+    @classmethod
+    def parse(cls, text: str) -> SelectsAtMost:
+        """Read the rank from the name of a metric."""
+        return cls(Rank.parse(text))
+
+    def __str__(self) -> str:
+        return f"threshold@{self.rank}"
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """Return the largest counts of the blocks within the rank."""
+        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "max")
+
+    def allows(self, blocks: Blocks) -> pl.Expr:
+        """Return whether a threshold selects at most K rows."""
+        return blocks.k <= self.rank.of_group(blocks.positives, blocks.rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,9 +153,9 @@ class Threshold(Cutoff):
         return f"threshold={self.text}"
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the counts of the last block that reaches the threshold, from the running k of such blocks."""
-        # Read running totals: sums of floats would depend on their order. A block reaches the
-        # threshold if its k counts.
+        """Return the counts of the last block that reaches the threshold."""
+        # The column is the running k of such blocks, so a block reaches the threshold if its k
+        # counts. Sums of floats would depend on their order.
         k = pl.col(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
         return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
@@ -154,19 +188,19 @@ class Recall(Cutoff):
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the smallest counts of the blocks that reach the recall."""
-        return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
+        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
 
     def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
-        """Return the counts if rows come one by one, so that the rows of a block are all positive or all negative."""
+        """Return the counts if rows come one by one, so a block is all positive or all negative."""
         # The row that reaches the recall is inside the block: its first row, or the last positive
         # that is needed.
         too_many = blocks.size - 1
-        if not self.reads_first:
+        if self.recall > 0:
             too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
         tp = blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0)
-        return self.extreme_counts(self.reached(blocks), tp, blocks.k - too_many, "min")
+        return self.extreme_counts(self.allows(blocks), tp, blocks.k - too_many, "min")
 
-    def reached(self, blocks: Blocks) -> pl.Expr:
+    def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the recall of the block is large enough."""
         reached = _has_share(blocks.tp, blocks.positives, self.recall, fractional=blocks.fractional)
         return (blocks.positives > 0) & reached
@@ -177,9 +211,9 @@ class Recall(Cutoff):
         return ("positives",)
 
     @property
-    def reads_first(self) -> bool:
-        """Whether any first block reaches it, with or without a positive. Only a positive reaches another recall."""
-        return self.recall == 0
+    def beyond_steps(self) -> BlocksRead:
+        """Return that any first block reaches a recall of 0, with or without a positive."""
+        return "none" if self.recall > 0 else "first"
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,6 +222,8 @@ class Npv(Cutoff):
 
     kind = "npv"
     has_expectation = False
+    beyond_steps = "first"
+    needs = ("a threshold",)
     npv: Fraction
     text: str
 
@@ -201,9 +237,9 @@ class Npv(Cutoff):
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the smallest counts of the blocks that reach the value."""
-        return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
+        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
 
-    def reached(self, blocks: Blocks) -> pl.Expr:
+    def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the negative predictive value of the block is large enough."""
         # Negatives in a block lower the share, so the first block that reaches it has a hit, or is
         # the first of all.
@@ -211,19 +247,12 @@ class Npv(Cutoff):
         negatives = rest - blocks.positives + blocks.tp
         return (rest > 0) & _has_share(negatives, rest, self.npv, fractional=blocks.fractional)
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Return that some threshold must reach the value."""
-        return ("a threshold",)
-
-    @property
-    def reads_first(self) -> bool:
-        """Return True: any first block may reach the value, with or without a positive."""
-        return True
-
 
 class LimitedRate(NamedTuple):
-    """A rate that a name may limit, such as `recall@fpr=0.1`: the rate, or 1 minus it, as `part` of `whole`."""
+    """A rate that a name may limit, such as `recall@fpr=0.1`.
+
+    The rate, or 1 minus it, is `part` of `whole`.
+    """
 
     part: Callable[[Counts], pl.Expr]
     whole: Callable[[Counts], pl.Expr]
@@ -263,7 +292,10 @@ LIMITED: Mapping[str, LimitedRate] = {
 
 @dataclass(frozen=True, repr=False)
 class Limit(Cutoff):
-    """The rows at the largest recall of the steps within a limit of another rate; none if no step is within it."""
+    """The rows at the largest recall of the steps within a limit of another rate.
+
+    No row is selected if no step is within the limit.
+    """
 
     kind = "limit"
     may_be_empty = True
@@ -301,26 +333,36 @@ class Limit(Cutoff):
 
         Both counts rise down the ranking, so one step has them.
         """
-        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max")
+        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "max")
 
-    def within(self, blocks: Blocks) -> pl.Expr:
+    def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the block is a step within the limit."""
-        limited, counts = LIMITED[self.rate], blocks.counts
-        part, whole = limited.part(counts), limited.whole(counts)
-        within = _has_share(
-            part, whole, _next_fraction(limited.least(self.limit)), fractional=blocks.fractional
-        )
+        limited = LIMITED[self.rate]
+        part = limited.part(blocks.counts)
+        whole = limited.whole(blocks.counts)
+        least = _next_fraction(limited.least(self.limit))
+        within = _has_share(part, whole, least, fractional=blocks.fractional)
         return (blocks.hits > 0) & (whole > 0) & within
 
 
-READERS: Mapping[str, Callable[[str], Cutoff]] = {
-    "": Rank.parse,
-    "threshold=": Threshold.parse,
-    "recall=": Recall.parse,
-    "npv=": Npv.parse,
-    **{f"{rate}=": partial(Limit.parse, rate) for rate in LIMITED},
+LIMITS: Mapping[str, Callable[[str], Cutoff]] = {
+    "recall": Recall.parse,
+    "npv": Npv.parse,
+    **{rate: partial(Limit.parse, rate) for rate in LIMITED},
 }
-"""The text before the number in a name, and the cutoff that reads it."""
+"""The rates that a name may limit, as in `recall=0.8`, and the cutoff that reads the number."""
+LIMIT = rf"(?:{'|'.join(LIMITS)})={NUMBER}"
+"""How a limit is written."""
+AT_CUTOFF = rf"{NUMBER}|{DECIMAL}%|threshold={NUMBER}|{LIMIT}"
+"""How a rank, a threshold or a limit is written; a number may be no rank."""
+
+
+def cutoff_of(text: str) -> Cutoff:
+    """Read a rank, a threshold or a limit from the name of a metric."""
+    word, separator, value = text.partition("=")
+    if not separator:
+        return Rank.parse(text)
+    return Threshold.parse(value) if word == "threshold" else LIMITS[word](value)
 
 
 def _read_share(rate: str, text: str, *, zero: bool) -> Fraction:
@@ -335,9 +377,9 @@ def _read_share(rate: str, text: str, *, zero: bool) -> Fraction:
 
 def _share_hint(value: Fraction | float) -> str:
     """Return a percentage as a share."""
-    return (
-        f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
-    )
+    if not 1 < value <= 100:
+        return ""
+    return f": write {float(value / 100):g} for {float(value):g} percent"
 
 
 def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
@@ -360,7 +402,7 @@ def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, fractional
 
 
 def _next_fraction(recall: Fraction) -> Fraction:
-    """Return the smallest fraction that is at least this recall and whose denominator may be a number of positives.
+    """Return the smallest fraction of at least this recall whose denominator may count positives.
 
     No recall of a ranking lies between the two, and products stay small, however many digits the
     caller wrote.

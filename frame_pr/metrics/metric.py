@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.inputs.options import TIES, Ties
-from frame_pr.ranking.sort_keys import largest_by, smallest_by
+from frame_pr.ranking.sort_keys import largest_by
 
-CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]
+CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv", "goal"]
 
 
 class Counts(NamedTuple):
-    """The confusion table of `rows` rows: `k` are predicted positive, and `tp` of these are positive."""
+    """The confusion table of `rows` rows: `k` are predicted positive, `tp` of these positive."""
 
     tp: pl.Expr
     k: pl.Expr
     positives: pl.Expr
     rows: pl.Expr
     fractional: bool = False
-    """Whether they are units of float weights. Differences of these are exact, too, but products are floats."""
+    """Whether they are units of float weights: differences are exact, but products are floats."""
 
     @property
     def one(self) -> pl.Expr:
@@ -38,28 +38,32 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
 
 
 class Blocks:
-    """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group."""
+    """The numbers that formulas name.
+
+    They are columns of a block (see `ranking.blocks`), and `FACTS` of a group.
+    """
 
     def __init__(self, *, fractional: bool = False, graded: bool = False) -> None:
         self.fractional = fractional
         """Whether counts are units of float weights, which are large and have rounding errors."""
-        self.hits, self.size, self.tp, self.k = (
-            pl.col("hits"),
-            pl.col("size"),
-            pl.col("tp"),
-            pl.col("k"),
-        )
+        self.hits = pl.col("hits")
+        self.size = pl.col("size")
+        self.tp = pl.col("tp")
+        self.k = pl.col("k")
+        self.score = pl.col("threshold").cast(pl.Float64)
         self.interpolated_precision = pl.col("interpolated_precision")
-        self.ties, self.judged = pl.col("ties"), pl.col("judged")
+        self.ties = pl.col("ties")
+        self.judged = pl.col("judged")
+
         self.graded = graded
         """Whether rows have their own gains; otherwise a positive has gain 1."""
-        self.gain, self.hit_gain = (
-            (pl.col("gain"), pl.col("hit_gain")) if graded else (self.hits, self.hits)
-        )
-        self.positives, self.rows = pl.col("positives"), pl.col("rows")
-        self.retrieved_positives, self.retrieved_rows = (
-            pl.col(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows")
-        )
+        self.gain = pl.col("gain") if graded else self.hits
+        self.hit_gain = pl.col("hit_gain") if graded else self.hits
+
+        self.positives = pl.col("positives")
+        self.rows = pl.col("rows")
+        self.retrieved_positives = pl.col("retrieved_positives").fill_null(0)
+        self.retrieved_rows = pl.col("retrieved_rows").fill_null(0)
 
     @property
     def counts(self) -> Counts:
@@ -89,14 +93,16 @@ class Blocks:
 class AggregateKind(NamedTuple):
     """How the values of an expression over blocks become one number per group."""
 
-    aggregation: str
-    """The aggregation of polars."""
+    reduce: Callable[[pl.Expr], pl.Expr]
+    """The aggregation of a column."""
+    reduce_lists: Callable[[pl.Expr], pl.Expr] | None = None
+    """The same for a list per group: a sum takes a quarter of the time for groups of five rows."""
     value: Callable[[pl.Expr], pl.Expr] = lambda over: over
     """The column to aggregate in the table of all blocks."""
+    adds_up: bool = False
+    """Whether it is a sum, which is 0 in a group without blocks."""
     rank_key: Literal["none", "alone", "packed"] = "none"
-    """Whether the column is the rank key of the block, or a value and the rank key in one integer."""
-    in_lists: bool = False
-    """Whether to aggregate a list per group: a sum takes a quarter of the time for groups of five rows."""
+    """Whether the column is the rank key of a block, or has a value above the rank key."""
     is_ideal: bool = False
     """Whether the blocks are those of equal gain, the largest gain first."""
 
@@ -109,20 +115,33 @@ def _rank_key_where(over: pl.Expr) -> pl.Expr:
     return pl.when(over).then("rank_key")
 
 
+def _sum_lists(lists: pl.Expr) -> pl.Expr:
+    return lists.list.sum()
+
+
+def _max_lists(lists: pl.Expr) -> pl.Expr:
+    return lists.list.max()
+
+
+def _min_lists(lists: pl.Expr) -> pl.Expr:
+    return lists.list.min()
+
+
+_SUM = AggregateKind(pl.Expr.sum, _sum_lists, _zero_for_null, adds_up=True)
+_LARGEST = AggregateKind(pl.Expr.max, _max_lists)
 AggregateName: TypeAlias = Literal[
-    "sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal", "list"
+    "sum", "max", "min", "first", "best", "at_best", "strictest", "loosest", "ideal"
 ]
 KINDS: Mapping[AggregateName, AggregateKind] = {
-    "sum": AggregateKind("sum", _zero_for_null, in_lists=True),
-    "max": AggregateKind("max", in_lists=True),
-    "min": AggregateKind("min", in_lists=True),
-    "first": AggregateKind("first"),
-    "best": AggregateKind("max", largest_by, "packed", in_lists=True),
-    "least": AggregateKind("max", smallest_by, "packed", in_lists=True),
-    "strictest": AggregateKind("max", _rank_key_where, "alone"),
-    "loosest": AggregateKind("min", _rank_key_where, "alone"),
-    "ideal": AggregateKind("sum", _zero_for_null, in_lists=True, is_ideal=True),
-    "list": AggregateKind("implode"),
+    "sum": _SUM,
+    "max": _LARGEST,
+    "min": AggregateKind(pl.Expr.min, _min_lists),
+    "first": AggregateKind(pl.Expr.first),
+    "best": _LARGEST._replace(value=largest_by, rank_key="packed"),
+    "at_best": AggregateKind(pl.Expr.first),
+    "strictest": AggregateKind(pl.Expr.max, value=_rank_key_where, rank_key="alone"),
+    "loosest": AggregateKind(pl.Expr.min, value=_rank_key_where, rank_key="alone"),
+    "ideal": _SUM._replace(is_ideal=True),
 }
 """The kinds of aggregates by name."""
 
@@ -130,19 +149,29 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
 class Aggregate(NamedTuple):
     """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
 
-    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold
-    that has it. "least" gives the same for the smallest value. "strictest" and "loosest" are the
-    thresholds at which the expression is true. "ideal" is the sum over other blocks: those of equal
-    gain, the largest gain first. "list" has the values in order.
+    "strictest" and "loosest" are the thresholds at which the expression is true, and "best" is the
+    strictest one at which it is largest; then it lies between -1 and 1. "at_best" is the value in
+    the block of another aggregate, `by`, which is a "best" one. "ideal" is the sum over other
+    blocks: those of equal gain, the largest gain first.
     """
 
     over: pl.Expr
     how: AggregateName = "sum"
+    by: str = ""
 
     @property
     def kind(self) -> AggregateKind:
         """Return the record of its kind."""
         return KINDS[self.how]
+
+    def reduced(self, name: str, *, in_lists: bool) -> pl.Expr:
+        """Return the aggregation of the column of this aggregate."""
+        column = pl.col(name)
+        if self.by:
+            return column.max_by(self.by)
+        if in_lists and self.kind.reduce_lists is not None:
+            return self.kind.reduce_lists(column.implode())
+        return self.kind.reduce(column)
 
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]
@@ -152,6 +181,13 @@ Aggregates: TypeAlias = Mapping[str, Aggregate]
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
     """Return the aggregate that counts the positives among the first k rows."""
     return Aggregate(blocks.sum_among(blocks.hits, k))
+
+
+BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "all"]
+"""Blocks without a positive: none, the first one of a group, or all.
+
+"first without hits": the first one only if a group may have positives that are not ranked.
+"""
 
 
 class Cutoff(ABC):
@@ -164,9 +200,9 @@ class Cutoff(ABC):
     """Whether its counts have an expectation over the orders of equal scores."""
 
     @property
-    def reads_first(self) -> bool:
-        """Whether the first block of a group may be where the cutoff is, whether it has a hit or not."""
-        return False
+    def beyond_steps(self) -> BlocksRead:
+        """Return which blocks without a positive may be where the cutoff is."""
+        return "none"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -184,6 +220,10 @@ class Cutoff(ABC):
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregates from which the counts are computed."""
 
+    def allows(self, blocks: Blocks) -> pl.Expr:
+        """Return whether the threshold of a block is one of those that the cutoff chooses from."""
+        raise NotImplementedError
+
     def extreme_counts(
         self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]
     ) -> Aggregates:
@@ -193,12 +233,6 @@ class Cutoff(ABC):
             f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how)
             for name, count in counts.items()
         }
-
-
-BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "all"]
-"""Blocks without a positive: none, the first one of a group (always, or only if a group may have positives that are not
-ranked), or all.
-"""
 
 
 class Metric(NamedTuple):
@@ -222,6 +256,8 @@ class Metric(NamedTuple):
     """Which value is best. A threshold has none, whatever this says."""
     beyond_steps: BlocksRead = "none"
     """Which blocks without a positive it reads."""
+    of_probabilities: bool = False
+    """Whether it reads scores as probabilities of a positive."""
 
 
 def by_ties(
@@ -243,17 +279,26 @@ def by_ties(
     def of_blocks() -> Aggregates:
         return aggregates
 
-    expectation = of_blocks if expected is True else cache(expected) if expected else None
-    ordered = (lambda: in_order) if in_order is not None else expectation or of_blocks
+    expectation: Callable[[], Aggregates] | None = None
+    if callable(expected):
+        expectation = cache(expected)
+    elif expected:
+        expectation = of_blocks
+
+    ordered: Callable[[], Aggregates] | None = None
+    if bounded:
+        ordered = expectation or of_blocks
+        if in_order is not None:
+            ordered = partial(dict, in_order)
+
     by_orders = {
         "nothing": of_blocks,
         "rows": of_blocks,
         "all orders": expectation,
-        "truth": ordered if bounded else None,
+        "truth": ordered,
     }
-    return {
-        name: build for name, rule in TIES.items() if (build := by_orders[rule.orders]) is not None
-    }
+    builders = {name: by_orders[rule.orders] for name, rule in TIES.items()}
+    return {name: build for name, build in builders.items() if build is not None}
 
 
 class Family(NamedTuple):
@@ -265,25 +310,29 @@ class Family(NamedTuple):
     """The line in the docs' table of metrics."""
     pattern: str
     build: Callable[[re.Match[str], Blocks], Metric]
+    heads: tuple[str, ...]
+    """The names without a cutoff, with an example for each number in them."""
 
 
 class Fact(NamedTuple):
     """A number of a group that formulas may name."""
 
     over_blocks: Aggregate
-    over_rows: Aggregate
+    over_rows: Aggregate | None
+    """The same over unsorted rows. None: only metrics that rank the rows read it."""
 
 
-_TRUTH, _SCORE, _WEIGHT = pl.col("truth"), pl.col("score"), pl.col("weight")
+_TRUTH = pl.col("truth")
+_WEIGHT = pl.col("weight")
+_IS_RETRIEVED = pl.col("score").is_not_null()
 FACTS: Mapping[str, Fact] = {
     "positives": Fact(Aggregate(pl.col("positives"), "first"), Aggregate(_TRUTH * _WEIGHT)),
     "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
-    # Only for blocks: nothing that needs no ranking reads it.
-    "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), Aggregate(_WEIGHT * 0)),
+    "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), None),
     "retrieved_positives": Fact(
-        Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)
+        Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _IS_RETRIEVED) * _WEIGHT)
     ),
     "retrieved_rows": Fact(
-        Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)
+        Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_IS_RETRIEVED * _WEIGHT)
     ),
 }

@@ -19,7 +19,7 @@ from frame_pr.metrics import (
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import Blocks, Metric
 from frame_pr.metrics.numbers import refuse_long
-from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
+from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME
 
 FAMILIES = (
     *average_precisions.FAMILIES,
@@ -29,48 +29,10 @@ FAMILIES = (
 )
 """All families of metrics."""
 
-HEADS = (
-    *(name for name in RATES if name not in COUNTS),
-    "average_precision",
-    "interpolated_average_precision",
-    "interpolated_average_precision_11",
-    "interpolated_precision",
-    "normalized_average_precision",
-    "chance_average_precision",
-    "r_precision",
-    "roc_auc",
-    "equal_error_rate",
-    "threshold@equal_error_rate",
-    "reciprocal_rank",
-    "first_rank",
-    "mean_rank",
-    "success",
-    "dcg",
-    "ndcg",
-    "bpref",
-    "captured_gain",
-    "judged",
-    "threshold",
-    "threshold@max_f1",
-    "max_f1",
-    *(
-        f"{at}max_{name}"
-        for name, rate in RATES.items()
-        if rate.best_by is not None
-        for at in ("", "threshold@")
-    ),
-    "cost10",
-    "min_cost10",
-    "threshold@min_cost10",
-    "net_benefit",
-    "standardized_net_benefit",
-    "rbp0.8",
-    "rows",
-    "positives",
-    "tied_rows",
-    "average_precision_lift",
-)
-"""The parts of names before a cutoff, for completion in editors and for suggestions."""
+HEADS = tuple(dict.fromkeys(head for family in FAMILIES for head in family.heads))
+"""The names before a cutoff, for completion in editors and for suggestions."""
+_WORDS = tuple(head for head in HEADS if head not in COUNTS and "/" not in head)
+_NAMES_WITH_CUTOFFS = tuple(head for head in _WORDS if "@" in head)
 
 BLOCKS = Blocks()
 """For tables whose weighted counts are whole numbers."""
@@ -90,7 +52,11 @@ _EXAMPLES = {
     "npv": "0.9",
 }
 """A number for each word of a cutoff."""
-_KEYWORDS = tuple(_EXAMPLES)
+# trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in
+# _at_k.
+_OTHER_SEPARATORS = (
+    r"_at_|_(?=(?:threshold|recall|fpr)[_=][0-9.])|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$)"
+)
 
 
 def metric(name: str, blocks: Blocks = BLOCKS) -> Metric:
@@ -105,18 +71,14 @@ def _read(name: str, blocks: Blocks) -> Metric:
         if match := re.fullmatch(family.pattern, name):
             head, _, cutoff = name.partition("@")
             if re.fullmatch(_FRACTION, cutoff):
-                hint = (
-                    " or ".join(name for name in _with_cutoff(head, cutoff)[:2] if "=" in name)
-                    or "leave it out"
-                )
+                names = [other for other in _with_cutoff(head, cutoff)[:2] if "=" in other]
                 raise ValueError(
-                    f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate it is {hint}"
+                    f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate "
+                    f"it is {' or '.join(names) or 'left out'}"
                 )
             return family.build(match, blocks)
-    hint = (
-        metric_hint(name)
-        or "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
-    )
+    examples = "average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    hint = metric_hint(name) or f"names look like {examples}"
     raise ValueError(f"no metric is named {name!r}; {hint}")
 
 
@@ -126,8 +88,13 @@ def is_metric(name: object) -> bool:
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
-    """Return the request, adapted to what these metrics read. Warn about options that no metric uses."""
-    thresholds, ranks, read = dict[float, None](), False, set[str]()
+    """Return the request, adapted to what these metrics read.
+
+    Warn about options that no metric uses.
+    """
+    thresholds: dict[float, None] = {}
+    read: set[str] = set()
+    ranks = False
     for record in map(metric, names):
         if isinstance(record.cutoff, Threshold):
             thresholds[float(record.cutoff.threshold)] = None
@@ -148,87 +115,90 @@ def _columns_of(record: Metric, ties: Ties) -> set[str]:
 
 def _is_name(name: str) -> bool:
     cutoff = name.partition("@")[2]
-    return not re.fullmatch(_FRACTION, cutoff) and any(
-        re.fullmatch(family.pattern, name) for family in FAMILIES
-    )
+    if re.fullmatch(_FRACTION, cutoff):
+        return False
+    return any(re.fullmatch(family.pattern, name) for family in FAMILIES)
 
 
 def metric_hint(name: str) -> str:
     """Return what to write instead of an unknown name, or nothing."""
     names = meant_names(name)
-    if names and _needs_cutoff(names[0]):
+    if names and not _is_name(names[0]):
         return f"it needs a cutoff, such as {' or '.join(example_names(names[0]))}"
     if names:
         return f"did you mean {' or '.join(map(repr, names))}?"
-    head = _head_and_cutoff(name)[0]
+    head, _ = _head_and_cutoff(name)
     calls = [f"{call} does that" for call in meant(CALLS, head)]
     return next(iter([*meant(SENTENCES, head), *calls]), "")
 
 
 def meant_names(name: str) -> list[str]:
-    """Return the names that an unknown name may mean, at most two, with the caller's cutoff if they take it."""
+    """Return at most two names that an unknown one may mean, with its cutoff if they take it."""
     head, cutoff = _head_and_cutoff(name)
-    heads = (
-        [head, *meant(METRICS, head)]
-        if _takes_any_cutoff(head) or is_word(head)
-        else nearest(head, HEADS, cutoff=0.7)[:1]
-    )
+    # The best recall within a limit of another rate is the recall at this limit.
+    of_best = re.sub("^(max|min|best)_", "", head)
+    if _takes_any_cutoff(head) or is_word(head):
+        heads = [head, *meant(METRICS, head)]
+    elif cutoff and _takes_any_cutoff(of_best):
+        heads = [of_best]
+    else:
+        near_names = nearest(f"{head}@{cutoff}", _NAMES_WITH_CUTOFFS, cutoff=0.85)
+        heads = (near_names or nearest(head, _WORDS, cutoff=0.7))[:1]
     names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
     return list(dict.fromkeys(names))[:2]
 
 
 def example_names(name: str) -> list[str]:
     """Return the name, or if it needs a cutoff the name at two of them."""
+    if _is_name(name):
+        return [name]
     cutoffs = ("10", "threshold=0.5", "recall=0.8")
-    return (
-        [name]
-        if _is_name(name)
-        else [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
-    )
+    return [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
 
 
 def _head_and_cutoff(name: str) -> tuple[str, str]:
-    """Split a name of another library or a misspelt one into its head and its cutoff, in our spelling."""
-    text = re.sub(r"[\s-]+", "_", re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower()))
-    if is_word(text) or _takes_any_cutoff(text):
+    """Split an unknown name into its head and its cutoff, in our spelling."""
+    text = re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower())
+    text = re.sub(r"[\s-]+", "_", text)
+    if is_word(text) or _takes_any_cutoff(text) or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
-    # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in
-    # _at_k.
-    separator = (
-        r"@|_at_|_(?=(?:threshold|recall|fpr)[_=][0-9.])|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$)"
-    )
-    match = re.fullmatch(rf"(.+?)(?:{separator})(.*)", text)
-    if match is None or re.fullmatch(NUMBERED_NAME, text):
-        return text, ""
-    word, _, number = re.sub(r"(?<=[a-z])_(?=[0-9.])", "=", match[2]).partition("=")
+    if "@" in text:
+        head, _, cutoff = text.partition("@")
+        return head, _cutoff_meant(cutoff)
+    match = re.fullmatch(rf"(.+?)(?:{_OTHER_SEPARATORS})(.*)", text)
+    return (match[1], _cutoff_meant(match[2])) if match else (text, "")
+
+
+def _cutoff_meant(text: str) -> str:
+    """Return a cutoff in our spelling: `recall=0.95` for `tpr_0.95`."""
+    if re.match("(max|min|best)_", text):
+        return text
+    word, _, number = re.sub("(?<=[a-z])_?(?=[0-9.])", "=", text, count=1).partition("=")
     if word in ("k", "top", "n", "rank"):
-        return match[1], number or "10"
-    word = next((answer for answer in meant(METRICS, word) if answer in _KEYWORDS), word)
-    if not (near := nearest(word, _KEYWORDS, cutoff=0.7)):
-        near = nearest(text, [head for head in HEADS if "@" in head], cutoff=0.8)
-        return (near[0], "") if near else (match[1], word)
-    if percent := re.fullmatch(r"([0-9]+\.?[0-9]*)%", number):
-        number = f"{float(percent[1]) / 100:g}"
-    return match[1], f"{near[0]}={number if re.fullmatch(_NUMBER, number) else _EXAMPLES[near[0]]}"
+        return number or "10"
+    rates = [rate for rate in meant(METRICS, word) if rate in _EXAMPLES]
+    rates = rates or nearest(word, _EXAMPLES, cutoff=0.7)
+    if not rates:
+        return text
+    if re.fullmatch(r"[0-9]+\.?[0-9]*%", number):
+        number = f"{float(number[:-1]) / 100:g}"
+    elif not re.fullmatch(_NUMBER, number):
+        number = _EXAMPLES[rates[0]]
+    return f"{rates[0]}={number}"
 
 
 def _takes_any_cutoff(head: str) -> bool:
-    return any(
-        _is_name(f"{head}{cutoff}") for cutoff in ("", "@10", "@recall=0.8", "@threshold=0.5")
-    )
-
-
-def _needs_cutoff(head: str) -> bool:
-    return not _is_name(head) and _takes_any_cutoff(head)
+    cutoffs = ("", "@10", "@recall=0.8", "@threshold=0.5")
+    return any(_is_name(head + cutoff) for cutoff in cutoffs)
 
 
 def _with_cutoff(head: str, cutoff: str) -> list[str]:
     """Return the name with this cutoff; otherwise the name alone, or names with other cutoffs."""
-    others = (
-        [f"@threshold={cutoff}", f"@recall={cutoff}"] if re.fullmatch(_FRACTION, cutoff) else []
-    )
+    if not cutoff and not _is_name(head):
+        return [head] if _takes_any_cutoff(head) else []
+    others = []
+    if re.fullmatch(_FRACTION, cutoff):
+        others = [f"@{word}={cutoff}" for word in ("threshold", "recall", "fpr")]
     others += [f"@{cutoff.partition('/')[0]}", "", "@10", "@threshold=0.5", "@recall=0.8"]
     exact = f"{head}@{cutoff}" if cutoff else head
-    if not cutoff and _needs_cutoff(head):
-        return [head]
     return [name for name in (exact, *(head + other for other in others)) if _is_name(name)]

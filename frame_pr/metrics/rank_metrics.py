@@ -245,24 +245,28 @@ FAMILIES = (
         "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is among the first K rows",
         rf"(?P<metric>reciprocal_rank)(?:@(?P<k>{RANK}))?",
         _first_hit,
+        heads=("reciprocal_rank",),
     ),
     Family(
         "success@K",
         "1 if a positive is among the first K rows, else 0. Its mean is the hit rate",
         rf"(?P<metric>success)@(?P<k>{RANK})",
         _first_hit,
+        heads=("success",),
     ),
     Family(
         "first_rank",
         "the rank of the first positive. Rows that were not retrieved rank last",
         "first_rank",
         _first_rank,
+        heads=("first_rank",),
     ),
     Family(
         "mean_rank",
         "the mean rank of the positives. Rows that were not retrieved rank last",
         "mean_rank",
         _mean_rank,
+        heads=("mean_rank",),
     ),
     Family(
         "bpref",
@@ -270,12 +274,14 @@ FAMILIES = (
         "with incomplete relevance judgments. Rows without a label are left out, also with `unjudged='negative'`",
         "bpref",
         _bpref,
+        heads=("bpref",),
     ),
     Family(
         "judged@K",
         "the share of the first K rows with a label. `unjudged='negative'` does not count as a label",
         rf"judged@(?P<k>{RANK})",
         _judged,
+        heads=("judged",),
     ),
     Family(
         "dcg, dcg@K, ndcg, ndcg@K",
@@ -283,6 +289,7 @@ FAMILIES = (
         "`gain=`. `ndcg`: the DCG divided by the DCG of the best order of all rows",
         rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
         _gain,
+        heads=("dcg", "ndcg"),
     ),
     Family(
         "captured_gain@K",
@@ -290,11 +297,13 @@ FAMILIES = (
         "column, such as an amount. Without it, the metric is recall",
         rf"captured_gain@(?P<k>{RANK})",
         _captured_gain,
+        heads=("captured_gain",),
     ),
     Family(
         "rbpB",
         "rank-biased precision with persistence B, such as rbp0.8: the sum of (1 - B) B^(rank - 1) over the positives",
         rf"rbp(?P<persistence>{DECIMAL})",
         _rank_biased_precision,
+        heads=("rbp0.8",),
     ),
 )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from math import ceil, log2
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -24,7 +25,10 @@ Formula: TypeAlias = Callable[[Counts], pl.Expr]
 
 
 class RowShare(NamedTuple):
-    """A rate at a threshold as a share of rows: `part` of `whole`, summed over rows with label t and prediction p."""
+    """A rate at a threshold as a share: `part` of `whole`, sums over rows.
+
+    Both are functions of the label t and the prediction p of a row.
+    """
 
     part: Callable[[pl.Expr, pl.Expr], pl.Expr]
     whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
@@ -40,13 +44,14 @@ class Rate(NamedTuple):
     """The label of an axis."""
     range: Literal["0 to 1", "-1 to 1", "0 up"] = "0 to 1"
     needs: tuple[str, ...] = ()
-    """The counts that must be above 0 for a value: "k" (rows predicted positive), "positives", "negatives", "rows"."""
+    """The counts that must be above 0 for a value: "k", "rows - k", "positives", "negatives", "rows"."""
     bounded_at: tuple[CutoffKind, ...] = ("rank", "threshold", "recall")
-    """The cutoffs at which ranking positives first (last) among equal scores gives the best (worst) value. Within a
-    limit of another rate, only the largest recall is of interest.
+    """The cutoffs at which positives first among equal scores give the best value, and last the worst.
+
+    Within a limit of another rate, only the largest recall is of interest.
     """
     row_share: RowShare | None = None
-    """The closed form of its standard error if rows are sampled. None: `intervals` refuses single rows."""
+    """The closed form of its standard error if rows are sampled. None: there is none."""
     best: Literal["largest", "smallest", "none"] = "largest"
     """Which value is best; "none" for the number of rows that are selected, and for the prevalence."""
     is_count: bool = False
@@ -57,12 +62,13 @@ class Rate(NamedTuple):
     group_rows: bool = False
     """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill up the group."""
     best_by: Formula | None = None
-    """A score that is largest where the rate is best, equal where it is equal, and at least 0 there. None: no `max_` of
-    it.
+    """A number from -1 to 1 that is larger where the rate is larger, and equal where it is equal.
+
+    None: there is no `max_` of the rate.
     """
 
     def value(self, c: Counts) -> pl.Expr:
-        """Return the formula, within its range: products of float weights may leave it by a last bit."""
+        """Return the formula, in its range: products of float weights may leave it by a last bit."""
         value = self.formula(c)
         if not c.fractional or self.range == "0 up":
             return value
@@ -151,7 +157,8 @@ def cost(ratio_of_costs: str) -> Formula:
     value = read_decimal(ratio_of_costs)
     if not isinstance(value, Fraction) or not 1 / _DIGITS <= value <= _DIGITS:
         raise ValueError(
-            f"the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got {ratio_of_costs}"
+            "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got "
+            f"{ratio_of_costs}"
         )
     missed, false = value.limit_denominator(_DIGITS).as_integer_ratio()
 
@@ -201,13 +208,14 @@ def mcc(c: Counts) -> pl.Expr:
 
 
 def _square_of_mcc(c: Counts) -> pl.Expr:
-    """Divide the root of a product, exactly as long as the products are.
+    """Return the square of the correlation, with its sign.
 
-    Two quotients of roots may differ in the last bit.
+    It is exact as long as the products are, while two quotients of roots may differ in the last
+    bit.
     """
     association = _association(c)
     margins = _product(c.k, c.positives) * _product(c.rows - c.k, c.rows - c.positives)
-    return pl.when(association >= 0).then(ratio(association * association, margins))
+    return ratio(association * association.abs(), margins)
 
 
 def informedness(c: Counts) -> pl.Expr:
@@ -238,8 +246,13 @@ def net_benefit(tp: pl.Expr, fp: pl.Expr, odds: pl.Expr | float, total: pl.Expr)
     return ratio(tp.cast(pl.Float64) - fp.cast(pl.Float64) * odds, total)
 
 
+def selection_rate(c: Counts) -> pl.Expr:
+    """`k / rows`: the share of rows predicted positive (alert rate, positive rate)."""
+    return ratio(c.k, c.rows)
+
+
 def lift(c: Counts) -> pl.Expr:
-    """`precision / prevalence`: how many times more positives than among as many random rows."""
+    """`precision / prevalence`: 2 means twice as many positives as in a random sample of this size."""
     return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))
 
 
@@ -247,14 +260,33 @@ def _precision_of_some(c: Counts) -> pl.Expr:
     return pl.when(c.tp > 0).then(precision(c))
 
 
-def _f(beta: float) -> Rate:
-    return Rate(f_beta(beta), f"F{beta:g}", needs=("positives",))
+def _every_row(t: pl.Expr, p: pl.Expr) -> pl.Expr:
+    return t == t
+
+
+def _f(beta: float, row_share: RowShare | None = None) -> Rate:
+    formula = f_beta(beta)
+    title = f"F{beta:g}"
+    return Rate(formula, title, needs=("positives",), row_share=row_share, best_by=formula)
 
 
 def _cost(text: str) -> Rate:
     title = f"Cost, a missed positive costs {text}"
+    formula = cost(text)
+    # A division by a power of 2 brings the largest cost below 1, and changes no digit.
+    scale = 2.0 ** max(0, ceil(log2(Fraction(text))) + 1)
+
+    def saving(c: Counts) -> pl.Expr:
+        return -formula(c) / scale
+
     return Rate(
-        cost(text), title, range="0 up", needs=("rows",), in_confusion=False, best="smallest"
+        formula,
+        title,
+        range="0 up",
+        needs=("rows",),
+        in_confusion=False,
+        best="smallest",
+        best_by=saving,
     )
 
 
@@ -322,7 +354,7 @@ RATES: Mapping[str, Rate] = {
         accuracy,
         "Accuracy",
         needs=("rows",),
-        row_share=RowShare(lambda t, p: t == p, lambda t, p: t == t),
+        row_share=RowShare(lambda t, p: t == p, _every_row),
         best_by=accuracy,
     ),
     "balanced_accuracy": Rate(
@@ -331,12 +363,13 @@ RATES: Mapping[str, Rate] = {
         needs=("positives", "negatives"),
         best_by=balanced_accuracy,
     ),
-    "f1": _f(1)._replace(
-        row_share=RowShare(
+    "f1": _f(
+        1,
+        RowShare(
             lambda t, p: 2 * (t & p).cast(pl.Int64),
             lambda t, p: t.cast(pl.Int64) + p.cast(pl.Int64),
             harmonic=True,
-        )
+        ),
     ),
     "mcc": _signed(
         mcc,
@@ -356,11 +389,18 @@ RATES: Mapping[str, Rate] = {
         best_by=markedness,
     ),
     "kappa": _signed(kappa, "Kappa", needs=("positives", "negatives"), best_by=kappa),
+    "selection_rate": Rate(
+        selection_rate,
+        "Selection rate",
+        needs=("rows",),
+        row_share=RowShare(lambda t, p: p, _every_row),
+        best="none",
+    ),
     "prevalence": Rate(
         prevalence,
         "Prevalence",
         needs=("rows",),
-        row_share=RowShare(lambda t, p: t, lambda t, p: t == t),
+        row_share=RowShare(lambda t, p: t, _every_row),
         best="none",
         of_group=True,
         group_rows=True,

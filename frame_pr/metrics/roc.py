@@ -130,12 +130,14 @@ FAMILIES = (
         "the share of pairs of a positive and a negative in which the positive scores higher. A tie counts as half",
         "roc_auc",
         _roc_auc,
+        heads=("roc_auc",),
     ),
     Family(
         "roc_auc@fpr=X",
         "area under the ROC curve up to the false positive rate X, scaled: 1/2 for a random ranking, 1 at best",
         rf"roc_auc@fpr=(?P<number>{NUMBER})",
         _partial_roc_auc,
+        heads=("roc_auc@fpr=0.1",),
     ),
     Family(
         "equal_error_rate, threshold@equal_error_rate",
@@ -143,5 +145,6 @@ FAMILIES = (
         "points, and the highest threshold at which the false positive rate is at least the miss rate",
         "(?P<threshold>threshold@)?equal_error_rate",
         _equal_error_rate,
+        heads=("equal_error_rate", "threshold@equal_error_rate"),
     ),
 )

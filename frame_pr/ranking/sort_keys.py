@@ -296,20 +296,14 @@ def key_of(rows: Rows) -> SortKey:
 
 
 def largest_by(value: pl.Expr) -> pl.Expr:
-    """Pack a value of at least 0 and the column `rank_key` into an integer whose maximum belongs to the largest value.
+    """Pack a value and the column `rank_key` into an integer that is largest for the largest value.
 
-    The bits of such a float order as the float does. Below them, the score decides between equal
-    values.
+    The value lies between -1 and 1. Of equal values, the best score makes the largest integer.
     """
-    return value.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
+    return score_code(value, pl.Float64()) * _SCORES + pl.col("rank_key")
 
 
-def smallest_by(value: pl.Expr) -> pl.Expr:
-    """Pack a value and the rank_key into an integer whose maximum belongs to the smallest value."""
-    return pl.col("rank_key") - value.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
-
-
-def parts_of_largest(largest: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the value and the rank_key of an integer from `largest_by` or `smallest_by`."""
-    bits = (largest + _SCORES // 2) // _SCORES
-    return bits.abs().cast(pl.Int64).reinterpret(dtype=pl.Float64), largest - bits * _SCORES
+def rank_key_of(largest: pl.Expr) -> pl.Expr:
+    """Return the rank key in an integer from `largest_by`."""
+    code = (largest + _SCORES // 2) // _SCORES
+    return largest - code * _SCORES

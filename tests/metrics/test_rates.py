@@ -69,6 +69,7 @@ def test_known_answers():
             "accuracy": 33 / 40,
             "prevalence": 16 / 40,
         },
+        "selection_rate": 15 / 40,
         "f1": 24 / 31,  # 2 tp / (2 tp + fp + fn)
         "informedness": 12 / 16 + 21 / 24 - 1,
         "markedness": 12 / 15 + 21 / 25 - 1,

@@ -1,0 +1,160 @@
+"""Goals: the best threshold for a rate, alone or within a limit of another rate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_pr.metrics.cutoffs import LIMIT, RANK, SelectsAtMost, cutoff_of
+from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
+from frame_pr.metrics.numbers import DECIMAL
+from frame_pr.metrics.rates import RATES, Rate, rate_of
+
+BEST = tuple(name for name, rate in RATES.items() if rate.best_by is not None)
+"""The rates without a number that have a `max_`."""
+GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
+"""How a goal is written."""
+
+
+@dataclass(frozen=True, repr=False)
+class Goal(Cutoff):
+    """The rows at the best threshold for a rate, of the thresholds within a limit.
+
+    Predicting nothing competes with the thresholds, unless it is beyond the limit. A rate that is
+    undefined then counts as 0.
+    """
+
+    kind = "goal"
+    has_expectation = False
+    rate_name: str
+    limit: Cutoff | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Goal:
+        """Read a goal from the name of a metric."""
+        best, _, limit = text.partition("@")
+        rate_name = re.sub("^(max|min)_", "", best)
+        return cls(rate_name, cutoff_of(limit) if limit else None)
+
+    def __str__(self) -> str:
+        best = "min" if self.rate.best == "smallest" else "max"
+        limit = "" if self.limit is None else f"@{self.limit}"
+        return f"{best}_{self.rate_name}{limit}"
+
+    @property
+    def rate(self) -> Rate:
+        """Return the rate that is best there."""
+        return rate_of(self.rate_name)
+
+    @property
+    def allows_nothing(self) -> bool:
+        """Return whether predicting nothing is within the limit."""
+        return self.limit is None or self.limit.may_be_empty
+
+    @property
+    def is_bounded(self) -> bool:
+        """Return whether positives first among equal scores give the best value, and last the worst."""
+        # A rate that is undefined if all rows are selected has no worst value at a recall.
+        return self.limit is None or "recall" in self.rate.bounded_at
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return the facts without which there is no best value."""
+        facts = self.rate.needs
+        if self.rate.range == "-1 to 1":
+            # An agreement has a value as long as neither label nor prediction is constant.
+            facts = ("positives", "negatives")
+        of_group = [fact for fact in facts if fact in ("positives", "negatives", "rows")]
+        limit = () if self.limit is None else self.limit.needs
+        return (*(of_group or ["rows"]), *limit)
+
+    @property
+    def beyond_steps(self) -> BlocksRead:
+        """Return that the first threshold may be best if no threshold selects a positive."""
+        if self.limit is not None and self.limit.beyond_steps != "none":
+            return self.limit.beyond_steps
+        return "first without hits"
+
+    def nothing(self, blocks: Blocks) -> Counts:
+        """Return the confusion table if no row is predicted positive."""
+        none = blocks.positives * 0
+        return blocks.counts_at(none, none)
+
+    def is_defined(self, blocks: Blocks) -> pl.Expr:
+        """Return whether a group has the facts without which there is no best value."""
+        totals = {
+            "positives": blocks.positives,
+            "negatives": blocks.rows - blocks.positives,
+            "rows": blocks.rows,
+        }
+        return pl.all_horizontal(totals[fact] > 0 for fact in self.needs if fact in totals)
+
+    def best_value(self, blocks: Blocks) -> tuple[Aggregates, pl.Expr]:
+        """Return the aggregates of the best value of the rate, and its formula."""
+        is_cost = self.rate.best == "smallest"
+        of_blocks = self.rate.value(blocks.counts)
+        if self.limit is not None:
+            of_blocks = pl.when(self.limit.allows(blocks)).then(of_blocks)
+        best = pl.col(str(self))
+        aggregates = {str(self): Aggregate(of_blocks, "min" if is_cost else "max")}
+        if self.allows_nothing:
+            of_nothing = self.rate.value(self.nothing(blocks)).fill_null(0)
+            choose = pl.min_horizontal if is_cost else pl.max_horizontal
+            best = choose(best, of_nothing)
+        # 0.0 is added because a best value of -0.0 is 0.
+        return aggregates, pl.when(self.is_defined(blocks)).then(best + 0.0)
+
+    def allows(self, blocks: Blocks) -> pl.Expr:
+        """Return whether the threshold of a block is within the limit, and worth more than nothing."""
+        order = self._order(blocks.counts)
+        allowed = order.is_not_null()
+        if self.limit is not None:
+            allowed &= self.limit.allows(blocks)
+        if not self.allows_nothing:
+            return allowed
+        of_nothing = self._order(self.nothing(blocks)).fill_null(0)
+        # Rows are selected for the same benefit, but not for the same cost.
+        pays = order > of_nothing if self.rate.best == "smallest" else order >= of_nothing
+        return allowed & pays
+
+    def _order(self, counts: Counts) -> pl.Expr:
+        assert self.rate.best_by is not None
+        return self.rate.best_by(counts)
+
+    def threshold(self, blocks: Blocks) -> Aggregates:
+        """Return the aggregate of the best threshold."""
+        order = pl.when(self.allows(blocks)).then(self._order(blocks.counts))
+        return {f"threshold@{self}": Aggregate(order, "best")}
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """Return the counts at the best threshold."""
+        by = f"threshold@{self}"
+        counts = {
+            f"tp@{self}": Aggregate(blocks.tp, "at_best", by),
+            f"k@{self}": Aggregate(blocks.k, "at_best", by),
+        }
+        return counts | dict(self.threshold(blocks))
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """Return the confusion table at the best threshold; 0 rows if predicting nothing is best."""
+        counts = super().counts(blocks)
+        if not self.allows_nothing:
+            return counts
+        defined = self.is_defined(blocks)
+        return counts._replace(
+            tp=pl.when(defined).then(counts.tp.fill_null(0)),
+            k=pl.when(defined).then(counts.k.fill_null(0)),
+        )
+
+
+AT_GOAL = rf"{GOAL}|threshold@{RANK}"
+"""How a goal is written after the name of a rate."""
+
+
+def goal_of(text: str) -> Cutoff:
+    """Read a goal, or the threshold that selects at most so many rows, from the name of a metric."""
+    if text.startswith("threshold@"):
+        return SelectsAtMost.parse(text.removeprefix("threshold@"))
+    return Goal.parse(text)
