@@ -36,7 +36,7 @@ from pandas_keys import KEYS as PANDAS_KEYS
 
 import frame_pr as fp
 from frame_pr.inputs.options import TIES
-from frame_pr.metrics import rates
+from frame_pr.metrics import goals, rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import is_metric, metric
 
@@ -108,10 +108,13 @@ GAINS = {
 }
 RATES = [*rates.RATES, "f2", "f0.5", "f100000000000", "cost3", "cost0.7"]
 BEST = [
-    *(f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None),
+    *(f"max_{name}" for name in ("f1", *goals.BEST)),
     *("max_f2", "max_f0.5", "min_cost1", "min_cost3", "min_cost0.3"),
+    *("max_f1@recall=0.333", "max_precision@recall=0.5", "max_mcc@recall=0.5"),
+    *("max_accuracy@precision=0.5", "max_f1@fpr=0.3", "min_cost3@npv=0.5", "min_cost3@recall=1"),
+    *("max_lift@specificity=0.8", "max_kappa@recall=0", "max_markedness@precision=1"),
 ]
-"""The best value of a rate over all thresholds."""
+"""The best value of a rate over all thresholds, and over those within a limit."""
 WHOLE = words("""
 average_precision average_precision_lift chance_average_precision normalized_average_precision
 interpolated_average_precision interpolated_average_precision_11 interpolated_average_precision_101
@@ -128,6 +131,7 @@ RECALLS = ["0", "0.1", "0.3", "0.5", "0.8", "1", "0.333", "1e-3"]
 CUTOFFS = words("""
 1 3 12 33.3% 100% threshold=1 threshold=3 recall=0 recall=0.333 recall=1
 precision=0.5 specificity=0.8 npv=0.5 fpr=0.3
+threshold@3 threshold@33.3% max_f1 min_cost3 max_accuracy max_mcc@recall=0.5 max_f2@precision=0.5
 """)
 SPECIAL = words("""
 reciprocal_rank@3 reciprocal_rank@50% success@3 success@50% judged@3 judged@50%
@@ -429,6 +433,8 @@ def takes(call: Call, name: str) -> bool:
     is_float = "prevalence" in options or call.frame.schema.get("w") == pl.Float64
     if is_float and re.search("@(recall|precision|specificity|npv|fpr)=|precision_1", name):
         return False  # a limit that a sum of floats reaches but for its last bits
+    if is_float and re.search("^(?!threshold@).*@(max|min)_", name):
+        return False  # values of two thresholds that differ by their last bits
     of_thresholds = {"mean", "min", "max", "defined"}
     if name.startswith("threshold@") and not {*options.get("statistics", [])} <= of_thresholds:
         return False
@@ -467,7 +473,7 @@ def every_metric(options: dict[str, Any]) -> Call:
     columns = [value for value in options.values() if str(value) in frame.columns]
     call = Call(frame.select("q", "y", "s", *columns), [], "s", options, "polars")
     at_cutoffs = [f"{rate}@{cutoff}" for rate in RATES for cutoff in CUTOFFS]
-    thresholds = [f"threshold@{cut}" for cut in CUTOFFS if not cut.startswith("threshold=")]
+    thresholds = [f"threshold@{cut}" for cut in CUTOFFS if not cut.startswith("threshold")]
     names = dict.fromkeys([*WHOLE, *GAINED, *SPECIAL, *at_cutoffs, *thresholds])
     return replace(call, names=[name for name in names if is_metric(name) and takes(call, name)])
 
@@ -483,8 +489,14 @@ def a_cutoff(of: Draw, call: Call) -> str:
     of_ranks = words("reciprocal_rank success dcg ndcg judged threshold average_precision")
     benefit = of.one(["net_benefit", "standardized_net_benefit"])
     chance = of.one(["0", "0.1", "0.5", "0.999"])
+    best = of.one(BEST).partition("@")[0]
+    goal = of.one([best, f"{best}@{limit}", f"{best}@recall={recall}"])
     return of.one(
         [
+            goal,
+            f"threshold@{goal}",
+            f"{of.one(RATES)}@{goal}",
+            f"{of.one(RATES)}@threshold@{rank}",
             f"{of.one(RATES)}@{rank}",
             f"{of.one(RATES)}@threshold={threshold!r}",
             f"{of.one(RATES)}@recall={recall}",

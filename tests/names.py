@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from frame_pr.metrics import rates
+from frame_pr.metrics import goals, rates
 
 COUNTS = [*rates.COUNTS]
 CONFUSION = [*rates.CONFUSION]
@@ -67,7 +67,7 @@ ROC = [
     "roc_auc@fpr=1",
 ]
 CHANCE = ["chance_average_precision", "normalized_average_precision", "average_precision@20%"]
-BEST_RATES = [f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None]
+BEST_RATES = [f"max_{name}" for name in goals.BEST]
 BEST += [
     f"{at}{head}"
     for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3")

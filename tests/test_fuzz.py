@@ -58,17 +58,19 @@ def test_metrics_that_lie_between_0_and_1():
 LIMITS = "(precision|specificity|fpr)="
 BOUND = "|".join(
     [
-        "^threshold@(?!recall)",
-        "@npv=",
+        "threshold@(?!recall)",
+        "@(max|min)_",
+        "^max_(mcc|markedness)@",
+        "^(?!max_|min_).*@npv=",
         "^(npv|mcc|markedness)@recall=",
         "captured",
         "judged",
         "/hits",
-        f"^(?!tp|fn|recall|roc).*@{LIMITS}",
+        f"^(?!tp|fn|recall|roc|max_|min_).*@{LIMITS}",
     ]
 )
 EXPECTED = (
-    f"(?<!roc_auc)@{LIMITS}|@(recall|npv)=|max_|min_|interpolated|equal_error|^threshold@|/hits"
+    f"(?<!roc_auc)@{LIMITS}|@(recall|npv)=|max_|min_|interpolated|equal_error|threshold@|/hits"
 )
 
 

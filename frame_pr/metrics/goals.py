@@ -10,9 +10,13 @@ import polars as pl
 from frame_pr.metrics.cutoffs import LIMIT, RANK, SelectsAtMost, cutoff_of
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
 from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.rates import RATES, Rate, rate_of
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Rate, rate_of
 
-BEST = tuple(name for name, rate in RATES.items() if rate.best_by is not None)
+BEST = tuple(
+    name
+    for name, rate in RATES.items()
+    if rate.best_by is not None and not re.fullmatch(NUMBERED_NAME, name)
+)
 """The rates without a number that have a `max_`."""
 GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
 """How a goal is written."""

@@ -148,14 +148,18 @@ ALWAYS_DEFINED = {"rows", "positives", "tied_rows", "prevalence"}
 ALWAYS_DEFINED |= {
     name
     for name in AT_CUT
-    if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")
+    if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "selection_rate", "cost3")
 }
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
 ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity|npv)=", name)}
+ALWAYS_DEFINED |= {name for name in NAMES if re.match("dcg|rbp|judged|net_benefit", name)}
+# Predicting nothing is within a limit of precision, which it has none of.
 ALWAYS_DEFINED |= {
     name
     for name in NAMES
-    if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
+    if re.fullmatch(
+        "((fn|selection_rate)@)?(min_cost[0-9.]+|max_(accuracy|precision))(@precision=.*)?", name
+    )
 }
 
 

@@ -10,11 +10,12 @@ from compare import near
 from sklearn.metrics import auc
 
 import frame_pr as fp
+from frame_pr.metrics import goals
 from frame_pr.metrics.rates import RATES
 
 CUTOFFS = ["threshold=-1", "threshold=0.5", "threshold=2", "recall=0.5", "recall=1", "npv=0.5"]
 CUTOFFS += ["npv=1", "fpr=0", "fpr=0.2", "precision=0.5", "specificity=1"]
-BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
+BEST = ["f1", *goals.BEST]
 OF_RANKING = ["average_precision", "interpolated_average_precision_11", "roc_auc", "max_f0.3"]
 OF_RANKING += ["roc_auc@fpr=0.2", "equal_error_rate", "threshold@max_f1", "min_cost3", "rows"]
 RANGES = {"0 to 1": (0, 1), "-1 to 1": (-1, 1), "0 up": (0, float("inf"))}
