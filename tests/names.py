@@ -16,6 +16,7 @@ CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "f
 CUTS += ["specificity=0.1", "specificity=0.7", "specificity=1", "npv=0.3", "npv=0.8", "npv=1"]
 
 TOTALS = ["rows", "positives", "prevalence", "tied_rows"]
+TOTALS += ["mean_score", "mean_score@3", "mean_score@20%"]
 AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
 AT_K = [f"recall@{cut}/min" for cut in ("1", "3", "10", "20%")]
@@ -101,6 +102,9 @@ NAMES = [
     *BENEFITS,
     *AT_CUT,
 ]
+
+# Of these, scores must be probabilities.
+PROBABILITIES = ["brier_score", "log_loss"]
 
 GOOD = pl.DataFrame(
     {

@@ -5,7 +5,7 @@ It follows docs/metric-definitions.md alone, one definition after the other.
 
 from fractions import Fraction
 from functools import cache, partial
-from math import ceil, floor, fsum, inf, sqrt
+from math import ceil, floor, fsum, inf, isinf, isnan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,7 +210,7 @@ class Group:
 
     def rank_of(self, text):
         """A rank; a share of the rows rounded up, one at least; None for other cutoffs."""
-        if text.endswith("%"):
+        if text.endswith("%") and "@" not in text:
             return max(1, ceil(Fraction(text.removesuffix("%")) * self.rows / 100))
         return int(text) if text.isdecimal() else None
 
@@ -640,6 +640,18 @@ def mean_rank(group):
     return over(sum(ranks), group.positives)
 
 
+def mean_score(group, rank):
+    """The mean score of the rows that have one, or of the first of these."""
+    rows = group.rows - group.unranked[0]
+    pairs = zip(group.curve, group.blocks, strict=True)
+    terms = [(score, block.inside(rank or rows)) for (score, _, _), block in pairs]
+    if any(isinstance(score, float) and isinf(score) for score, _ in terms):
+        total = sum(float(score) * float(size) for score, size in terms if size)
+        return None if isnan(total) else total
+    total = sum(Fraction(score) * size for score, size in terms)
+    return over(total, min(rank or rows, rows))
+
+
 def r_precision(group):
     return Fraction(group.hits_of_first(group.positives)) / group.positives
 
@@ -720,6 +732,7 @@ OF_GROUPS = {
 }
 """Metrics without a cutoff."""
 OF_RANKS = {
+    "mean_score": lambda group, rank, _: mean_score(group, rank),
     "dcg": lambda group, rank, _: dcg(group, rank or inf),
     "ndcg": ndcg,
     "judged": judged,

@@ -375,7 +375,7 @@ run.pr.significance  | .pr has no 'significance'; compare(...) does that
 run.pr.bootstrap  | intervals(..., method='bootstrap') does that
 run.pr.plot_roc  | plot(..., x='fpr', y='recall') does that
 run.pr.describe  | report(...) does that
-run.pr.brier  | .pr has no 'brier'; scikit-learn has it
+run.pr.brier  | .pr has no 'brier'; evaluate('brier_score', ...) computes it
 run.pr.gini  | .pr has no 'gini'; it is 2 * roc_auc - 1
 run.pr.xyzzy  | print(frame.pr) lists the methods
 fp.versoin  | module 'frame_pr' has no attribute 'versoin'

@@ -79,10 +79,22 @@ SENTENCES: Mapping[str, str] = {
     "it is f1 / (2 - f1) at the same cutoff": "jaccard jaccard_score iou csi threat_score",
     "it is the root of recall * specificity at the same cutoff": "g_mean gmean geometric_mean",
     "it is 1 - accuracy at the same cutoff": "error error_rate hamming_loss",
-    "scikit-learn has it, for probabilities": (
-        "brier brier_score log_loss logloss ece calibration_error"
+    "it is 1 - npv at the same cutoff": "false_omission_rate for fomr",
+    "it is 1 - f1 at the same cutoff": "e_measure effectiveness",
+    "it is 1 - brier_score / (prevalence * (1 - prevalence))": "brier_skill_score bss",
+    "it is recall / fpr at the same cutoff": (
+        "plr lr+ positive_likelihood_ratio class_likelihood_ratios likelihood_ratio"
+    ),
+    "it is fnr / specificity at the same cutoff": "nlr lr- negative_likelihood_ratio",
+    "it is (tp * tn) / (fp * fn) at the same cutoff": "dor diagnostic_odds_ratio odds_ratio",
+    "it is the root of precision * recall at the same cutoff": (
+        "fowlkes_mallows fowlkes_mallows_index fmi fm"
+    ),
+    "gains_table(...) has the mean score next to the precision of each bin": (
+        "ece calibration_error expected_calibration_error calibration calibration_curve"
     ),
     "ir_measures has it": "err expected_reciprocal_rank alpha_ndcg infap",
+    "scikit-learn has it": "d2_log_loss_score hinge_loss zero_one_loss coverage_error",
 }
 """Words for what has no name here, by the sentence that says how it is done."""
 
@@ -142,17 +154,29 @@ METRICS: Mapping[str, str] = {
     "tn": "true_negatives",
     "precision": "p prec ppv positive_predictive_value precision_score",
     "recall": "r rec sensitivity sens tpr true_positive_rate recall_score detection_rate tar",
-    "specificity": "tnr true_negative_rate selectivity spec",
-    "npv": "negative_predictive_value",
+    "specificity": "tnr true_negative_rate selectivity spec inverse_recall",
+    "npv": "negative_predictive_value inverse_precision",
     "fpr": "false_positive_rate fallout fall_out false_alarm_rate far",
     "fnr": "false_negative_rate miss_rate",
     "fdr": "false_discovery_rate",
     "accuracy": "acc accuracy_score",
-    "balanced_accuracy": "balanced_accuracy_score bacc bac",
+    "balanced_accuracy": "bacc bac balanced_accuracy_score",
     "f1": "f f1_score f_score f_measure f_beta fbeta fbeta_score dice",
     "mcc": "matthews matthews_corrcoef phi phi_coefficient",
+    "informedness": "bookmaker deltap_prime",
+    "markedness": "deltap delta_p",
     "kappa": "cohen_kappa cohens_kappa cohen_kappa_score",
-    "prevalence": "base_rate baseline positive_rate",
+    "prevalence": "base_rate baseline observed_rate event_rate",
+    "selection_rate": (
+        "demographic_parity statistical_parity alert_rate positive_rate predicted_positive_rate "
+        "acceptance_rate approval_rate review_rate flag_rate positive_prediction_rate"
+    ),
+    "mean_score": (
+        "mean_probability mean_prediction avg_score average_score mean_proba predicted_rate "
+        "mean_p expected_rate"
+    ),
+    "brier_score": "brier brier_score_loss brier_loss mse mean_squared_error",
+    "log_loss": "logloss cross_entropy binary_cross_entropy bce nll neg_log_loss",
     "lift": "enrichment enrichment_factor",
 }
 """Words for a metric or a rate, by its name without a cutoff."""

@@ -20,8 +20,16 @@ from frame_pr.inputs.results import OutputFrame, on_rows
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
-from frame_pr.metrics.names import is_metric, meant_names, metric, request_for
+from frame_pr.metrics.names import (
+    example_names,
+    is_metric,
+    meant_names,
+    metric,
+    metric_hint,
+    request_for,
+)
 
+_MOST_HINTS = 4  # Hints in one message.
 Metrics: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """Names of metrics, or a dict of new names and metrics."""
 
@@ -444,7 +452,18 @@ def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
             f"the metrics come first, then truth and score; got metrics={shown(unknown[0])}"
         )
     if len(unknown) > 1:
-        meant = [(meant_names(of) or [of])[0] for of in named.values()]
         raise ValueError(
-            f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?"
+            f"no metrics are named {', '.join(map(shown, unknown))}; "
+            f"{_hints([*named.values()], unknown)}"
         )
+
+
+def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
+    """Return the whole list in our spelling, or what to write instead of each unknown name."""
+    examples = {
+        of: [name for meant in meant_names(of) for name in example_names(meant)] for of in unknown
+    }
+    if all(examples.values()):
+        return f"did you mean {[examples[of][0] if of in examples else of for of in metrics]}?"
+    hints = [f"{shown(of)}: {metric_hint(of)}" for of in unknown if metric_hint(of)]
+    return "; ".join(hints[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"

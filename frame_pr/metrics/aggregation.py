@@ -22,6 +22,9 @@ from frame_pr.ranking.sort import PackedRows
 from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
+_EPSILONS: Mapping[type[pl.DataType], float] = {pl.Float16: 2.0**-10, pl.Float32: 2.0**-23}
+"""The distance from 1 to the next number of a dtype, if it is not that of Float64."""
+
 
 class Plan(NamedTuple):
     """The metrics of a call, and what they read."""
@@ -227,6 +230,8 @@ def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
         for name, cutoff in plan.thresholds.items()
     }
     columns = _columns_read(plan.over_groups)
+    reads_epsilon = "epsilon" in columns
+    columns.discard("epsilon")
     reads_retrieved = "retrieved_k" in columns
     if reads_retrieved:
         columns.add("k")
@@ -248,6 +253,9 @@ def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
     )
     if reads_retrieved and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")
+    if reads_epsilon:
+        epsilon = _EPSILONS.get(rows.key.dtype.base_type(), 2.0**-52)
+        table = table.with_columns(epsilon=pl.lit(epsilon))
     return table
 
 

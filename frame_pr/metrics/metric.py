@@ -51,6 +51,8 @@ class Blocks:
         self.tp = pl.col("tp")
         self.k = pl.col("k")
         self.score = pl.col("threshold").cast(pl.Float64)
+        self.epsilon = pl.col("epsilon")
+        """The precision of the dtype of the scores."""
         self.interpolated_precision = pl.col("interpolated_precision")
         self.ties = pl.col("ties")
         self.judged = pl.col("judged")

@@ -15,6 +15,7 @@ from frame_pr.metrics import (
     average_precisions,
     rank_metrics,
     roc,
+    score_means,
 )
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import Blocks, Metric
@@ -26,6 +27,7 @@ FAMILIES = (
     *at_cutoffs.FAMILIES,
     *roc.FAMILIES,
     *rank_metrics.FAMILIES,
+    *score_means.FAMILIES,
 )
 """All families of metrics."""
 
@@ -122,14 +124,16 @@ def _is_name(name: str) -> bool:
 
 def metric_hint(name: str) -> str:
     """Return what to write instead of an unknown name, or nothing."""
+    head, cutoff = _head_and_cutoff(name)
+    calls = [f"{call} does that" for call in meant(CALLS, head)]
+    if calls and not cutoff:
+        return calls[0]
     names = meant_names(name)
     if names and not _is_name(names[0]):
         return f"it needs a cutoff, such as {' or '.join(example_names(names[0]))}"
     if names:
         return f"did you mean {' or '.join(map(repr, names))}?"
-    head, _ = _head_and_cutoff(name)
-    calls = [f"{call} does that" for call in meant(CALLS, head)]
-    return next(iter([*meant(SENTENCES, head), *calls]), "")
+    return next(iter(meant(SENTENCES, head)), "")
 
 
 def meant_names(name: str) -> list[str]:
@@ -137,13 +141,15 @@ def meant_names(name: str) -> list[str]:
     head, cutoff = _head_and_cutoff(name)
     # The best recall within a limit of another rate is the recall at this limit.
     of_best = re.sub("^(max|min|best)_", "", head)
+    goals = nearest(f"{head}@{cutoff}", _NAMES_WITH_CUTOFFS, cutoff=0.85)
+    if goals and not _is_name(f"{head}@{cutoff}"):
+        return goals[:1]
     if _takes_any_cutoff(head) or is_word(head):
         heads = [head, *meant(METRICS, head)]
     elif cutoff and _takes_any_cutoff(of_best):
         heads = [of_best]
     else:
-        near_names = nearest(f"{head}@{cutoff}", _NAMES_WITH_CUTOFFS, cutoff=0.85)
-        heads = (near_names or nearest(head, _WORDS, cutoff=0.7))[:1]
+        heads = nearest(head, _WORDS, cutoff=0.82)[:1]
     names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
     return list(dict.fromkeys(names))[:2]
 
@@ -193,12 +199,10 @@ def _takes_any_cutoff(head: str) -> bool:
 
 
 def _with_cutoff(head: str, cutoff: str) -> list[str]:
-    """Return the name with this cutoff; otherwise the name alone, or names with other cutoffs."""
-    if not cutoff and not _is_name(head):
-        return [head] if _takes_any_cutoff(head) else []
-    others = []
+    """Return the names with this cutoff, or a similar one, or none; a head if it needs another."""
+    cutoffs = [cutoff]
     if re.fullmatch(_FRACTION, cutoff):
-        others = [f"@{word}={cutoff}" for word in ("threshold", "recall", "fpr")]
-    others += [f"@{cutoff.partition('/')[0]}", "", "@10", "@threshold=0.5", "@recall=0.8"]
-    exact = f"{head}@{cutoff}" if cutoff else head
-    return [name for name in (exact, *(head + other for other in others)) if _is_name(name)]
+        cutoffs += [f"{word}={cutoff}" for word in ("threshold", "recall", "fpr")]
+    cutoffs.append(cutoff.partition("/")[0])
+    names = [name for name in (*(f"{head}@{text}" for text in cutoffs), head) if _is_name(name)]
+    return names or ([head] if _takes_any_cutoff(head) else [])

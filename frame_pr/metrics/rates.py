@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
-from frame_pr.frames.messages import nearest, shown
+from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import METRICS, meant
 from frame_pr.metrics.metric import Counts, CutoffKind, ratio
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
@@ -469,14 +469,18 @@ def columns_of_rates(
 
 def rate_hint(name: str, names: Iterable[str]) -> str:
     """Return what to write instead of an unknown rate, one of these names."""
-    names, head = list(names), name.lower().replace("-", "_").partition("@")[0]
+    names = list(names)
+    head = name.lower().replace("-", "_").partition("@")[0]
     synonyms = meant(METRICS, head)
-    if same := [rate for rate in (head, *synonyms) if rate in names]:
-        return f"it is {shown(same[0])} here" + (", without a cutoff" if "@" in name else "")
+    same = [rate for rate in (head, *synonyms) if rate in names]
+    if same:
+        without = ", without a cutoff" if "@" in name else ""
+        return f"it is {shown(same[0])} here{without}"
     if synonyms:
         return (
             "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
         )
-    if near := nearest(head, names, cutoff=0.7)[:2]:
-        return f"did you mean {' or '.join(map(shown, near))}?"
+    near = nearest(head, names, cutoff=0.7)
+    if near:
+        return did_you_mean(near[:2])
     return f"there are {', '.join(names)}, and f with any beta"

@@ -3,10 +3,11 @@ import re
 import polars as pl
 import pytest
 from compare import near
-from names import AT_CUT, COUNTS, FIGURES, NAMES, RATES
+from names import AT_CUT, COUNTS, FIGURES, NAMES, PROBABILITIES, RATES
 from oracle import oracle
 from samples import TEN, groups
 
+import frame_pr as fp
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import FAMILIES
 from frame_pr.metrics.rates import rate_of
@@ -28,8 +29,9 @@ def test_every_name_is_what_the_oracle_says():
 
 
 def test_the_names_of_these_tests_reach_every_metric():
+    every = [*NAMES, *PROBABILITIES]
     for family in FAMILIES:
-        assert any(re.fullmatch(family.pattern, name) for name in NAMES), family.name
+        assert any(re.fullmatch(family.pattern, name) for name in every), family.name
     assert set(rates.RATES) == {*COUNTS, *RATES}
     for figure in [*FIGURES, "f0.5"]:
         assert sum(name.startswith(f"{figure}@") for name in AT_CUT) == len(AT_CUT) // (
@@ -80,3 +82,20 @@ def test_the_best_f_where_nothing_is_retrieved():
         ["max_f1", "threshold@max_f1"], "relevant", "score", by="q", unscored="unretrieved"
     )
     assert result.rows() == [(1, 0.0, None), (2, None, None)]
+
+
+def test_every_head_is_a_name_of_its_family():
+    cutoffs = ("", "@10", "@threshold=0.5", "@recall=0.8", "@precision=0.5")
+    for family in FAMILIES:
+        for head in family.heads:
+            names = [head + cutoff for cutoff in cutoffs]
+            assert any(re.fullmatch(family.pattern, name) for name in names), (family.name, head)
+
+
+def test_the_list_of_metrics_has_every_family():
+    listed = fp.metrics()["name"].to_list()
+    assert {head for family in FAMILIES for head in family.heads} == {*listed}
+    assert {"interpolated_average_precision_101", "recall@10/min", "average_precision@10/hits"} <= {
+        *listed
+    }
+    assert {"selection_rate", "mean_score", "brier_score", "log_loss", "k", "tp"} <= {*listed}

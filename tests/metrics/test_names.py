@@ -79,6 +79,18 @@ NO_NAMES += [
         ("11pt_avg", ["interpolated_average_precision_11"]),
         ("fpr@tpr=0.95", ["fpr@recall=0.95"]),
         ("FPR95", ["fpr@recall=0.95"]),
+        ("roc_auc@0.1", ["roc_auc@fpr=0.1"]),
+        ("rbp0.95@10", ["rbp0.95"]),
+        ("precision@top10%", ["precision@10%"]),
+        ("inverse_precision@4", ["npv@4"]),
+        ("inverse_recall@4", ["specificity@4"]),
+        ("alert_rate@threshold=0.5", ["selection_rate@threshold=0.5"]),
+        ("brier", ["brier_score"]),
+        ("logloss", ["log_loss"]),
+        ("max_recall@precision=0.9", ["recall@precision=0.9"]),
+        ("min_fpr@recall=0.9", ["fpr@recall=0.9"]),
+        ("precision@maxf1", ["precision@max_f1"]),
+        ("max_f1@recal=0.5", ["max_f1@recall=0.5"]),
         ("precision@k=5", ["precision@5"]),
         ("recall_at_precision", ["recall@precision=0.9"]),
         ("best_f1", ["max_f1"]),
@@ -104,3 +116,38 @@ def test_every_word_for_a_metric_means_one():
     for words in METRICS.values():
         for word in words.split():
             assert meant_names(word), word
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("false_omission_rate@4", "it is 1 - npv at the same cutoff"),
+        ("plr@threshold=0.5", "it is recall / fpr at the same cutoff"),
+        ("fowlkes_mallows@4", "it is the root of precision * recall at the same cutoff"),
+        ("gini", "it is 2 * roc_auc - 1"),
+        ("ece", "gains_table(...) has the mean score next to the precision of each bin"),
+        ("precision_score", "confusion(..., prediction=...) does that"),
+        ("demographic_parity", "such as selection_rate@10 or selection_rate@threshold=0.5"),
+        ("k@min_cost", "it needs a cutoff, such as k@10 or k@threshold=0.5"),
+        ("topk_precision", "names look like average_precision"),
+    ],
+)
+def test_what_is_said_about_a_name_that_is_none(name, hint):
+    with pytest.raises(
+        ValueError, match=re.escape(f"no metric is named {name!r}; ") + ".*" + re.escape(hint)
+    ):
+        metric(name)
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        (["auroc", "rows", "auprc"], "did you mean ['roc_auc', 'rows', 'average_precision']?"),
+        (["ppv@5", "recall"], "did you mean ['precision@5', 'recall@10']?"),
+        (["auroc", "gini"], "'auroc': did you mean 'roc_auc'?; 'gini': it is 2 * roc_auc - 1"),
+        (["qqqqqqqq", "xxxxxxxx"], "frame_pr.metrics() lists all names"),
+    ],
+)
+def test_a_hint_for_several_names_has_no_unknown_name(names, hint):
+    with pytest.raises(ValueError, match=re.escape(hint)):
+        TEN.pr.evaluate(names, "relevant", "score")
