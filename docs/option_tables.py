@@ -121,6 +121,7 @@ def metrics() -> Iterator[tuple[str, frozenset[str]]]:
 
 def accepted_by_metric(pattern: str) -> frozenset[str]:
     number = re.compile(r"(?<=[@=a-z])[A-Z](?![A-Za-z])")
+    pattern = pattern.replace("GOAL", "max_f1").replace("LIMIT", "recall=R")
     name = number.sub(lambda letter: LETTERS.get(letter[0], "0.5"), pattern)
     return accepted(fp.evaluate, {**SCORED, "metrics": name})
 

@@ -478,7 +478,8 @@ def best_point(group, goal, candidates):
         precision = goal.replace("lift", "precision")
         return best_point(group, precision, best_candidates(group, precision))
     best = float(candidates.best)
-    if goal.startswith("min_") and best == candidates.nothing:
+    nothing = candidates.nothing
+    if goal.startswith("min_") and nothing is not None and best == float(nothing):
         return None
     points = [point for point, value in candidates.values if float(value) == best]
     if goal.startswith("max_precision"):
@@ -645,8 +646,9 @@ def mean_score(group, rank):
     rows = group.rows - group.unranked[0]
     pairs = zip(group.curve, group.blocks, strict=True)
     terms = [(score, block.inside(rank or rows)) for (score, _, _), block in pairs]
+    terms = [(score, size) for score, size in terms if size]
     if any(isinstance(score, float) and isinf(score) for score, _ in terms):
-        total = sum(float(score) * float(size) for score, size in terms if size)
+        total = sum(float(score) * float(size) for score, size in terms)
         return None if isnan(total) else total
     total = sum(Fraction(score) * size for score, size in terms)
     return over(total, min(rank or rows, rows))

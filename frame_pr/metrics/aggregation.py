@@ -174,21 +174,21 @@ def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.La
     `ranked`: the rows in order, if they are sorted already.
     """
     if plan.over_probabilities:
-        _refuse_no_probabilities(rows, plan.over_probabilities[0])
+        _refuse_no_probabilities(rows, plan)
     if ranked is not None or plan.ranks or plan.extra_sums or rows.starts is not None:
         return _aggregate_ranking(rows, plan, ranked)
     return _aggregate_rows(rows, plan)
 
 
-def _refuse_no_probabilities(rows: Rows, name: str) -> None:
+def _refuse_no_probabilities(rows: Rows, plan: Plan) -> None:
     """Check that scores lie between 0 and 1."""
     is_outside = ~pl.col("score").is_between(0, 1)
-    if rows.key.drops:
+    if plan.key.drops:
         is_outside &= ~pl.col("dropped")
     outside = rows.frame.filter(is_outside).select("score").head(1).collect()
     if outside.height:
         raise ValueError(
-            f"score: {name} reads a score as the probability of a positive, between 0 and 1; got "
+            f"score: {plan.over_probabilities[0]} reads a score as the probability of a positive, between 0 and 1; got "
             f"{outside.item():g}: calibrate the scores, or leave it out"
         )
 
@@ -254,7 +254,7 @@ def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
     if reads_retrieved and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")
     if reads_epsilon:
-        epsilon = _EPSILONS.get(rows.key.dtype.base_type(), 2.0**-52)
+        epsilon = _EPSILONS.get(plan.key.dtype.base_type(), 2.0**-52)
         table = table.with_columns(epsilon=pl.lit(epsilon))
     return table
 
@@ -326,8 +326,7 @@ def per_group(
     groups if groups without rows count too. `in_order`: whether the table is sorted by the groups.
     """
     table = table.group_by("group", maintain_order=True).agg(
-        record.reduced(name, in_lists=in_order).alias(name)
-        for name, record in aggregates.items()
+        record.reduced(name, in_lists=in_order).alias(name) for name, record in aggregates.items()
     )
     if groups is None:
         return table

@@ -70,7 +70,9 @@ def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     k = cutoff.of_group(b.positives, b.rows)
     total = f"sum of mean_score@{cutoff}"
-    aggregates = {total: Aggregate(b.score * b.sum_among(b.size, k))}
+    rows = b.sum_among(b.size, k)
+    # An infinite score of no row adds nothing.
+    aggregates = {total: Aggregate(pl.when(rows > 0).then(b.score * rows))}
     value = ratio(pl.col(total), pl.min_horizontal(k, b.retrieved_rows)).fill_nan(None)
     return Metric(
         "share",
