@@ -257,10 +257,6 @@ OTHERS: dict[str, Draw] = {
     ),
     "differences": lambda **to: fp.plot_comparison(_values(THREE[:2], "country"), **to),
     "many differences": lambda **to: fp.plot_comparison(_values(THREE[:2], "query"), **to),
-    "slopes": lambda **to: fp.plot_comparison(_values(THREE[:2], "country"), kind="slopes", **to),
-    "many slopes": lambda **to: fp.plot_comparison(
-        _values(THREE[:2], "query", frame=RUN.filter(pl.col("query") < 40)), kind="slopes", **to
-    ),
     "scores": lambda **to: fp.plot_scores(RUN, "truth", "forest", threshold=0.7, **to),
     "rare scores": lambda **to: fp.plot_scores(RARE, "truth", "forest", threshold=0.9, **to),
     "amounts": lambda **to: fp.plot_scores(RUN, "truth", "amount", **to),
@@ -305,7 +301,7 @@ COLUMN = {"figure.figsize": (3.15, 2.6), "font.size": 8}
 SLIDE = {"figure.figsize": (13.33, 7.5), "font.size": 20}
 IN_PRINT = [
     *("three", "eight groups", "eight panels", "forest of two systems", "differences", "months"),
-    *("gains", "scores", "confusion", "slopes", "marks", "five compared"),
+    *("gains", "scores", "confusion", "many differences", "marks", "five compared"),
 ]
 DARK = ["three", "eight panels", "forest", "months", "confusion", "scores"]
 
@@ -356,7 +352,7 @@ PLACES: dict[str, Callable[[], Any]] = {
     ),
     "dashboard, tight": _dashboard("eight groups", "forest", "gains", "differences"),
     "dashboard of comparisons": _dashboard(
-        "compared", "months", "slopes", "benefit", layout="constrained"
+        "compared", "months", "many differences", "benefit", layout="constrained"
     ),
     "own grid": _grid("three panels with a long name", 1, 3),
     "own grid of systems": _grid("eight panels of systems", 2, 4),

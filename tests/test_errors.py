@@ -192,8 +192,6 @@ run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[1, 2])
     | ax must be a matplotlib Axes, got a list
 run.pr.confusion("rel", "s", k=2).pr.plot_confusion(ax=[])
     | ax must be a matplotlib Axes, got a list
-fp.plot_comparison(run, kind=np.ones(2))
-    | kind must be 'intervals', 'differences' or 'slopes', or None, got a numpy
 run.pr.average_precision("rel", "s", weight="w", prevalence=0.1)
     | both say how much rows count: give one of the two
 run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent

@@ -111,7 +111,7 @@ CALLS: Mapping[str, str] = {
     "plot(...)": "plot_pr plot_curve plot_precision_recall plot_pr_curve",
     "plot(..., x='fpr', y='recall')": "plot_roc plot_roc_curve kind",
     "plot_intervals(...)": "plot_trend plot_forest",
-    "plot_comparison(...)": "plot_differences plot_slopes",
+    "plot_comparison(...)": "plot_differences",
     "curve(...)": "precision_recall_curve pr_curve roc_curve det_curve",
     "report(...)": "describe summary summarize",
     "confusion(..., by='class') of the result of unpivot_classes(...)": "classification_report",

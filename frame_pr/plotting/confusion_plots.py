@@ -94,27 +94,23 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
         raise ValueError(f"{_EXPECTATION}, and this one has no rows")
     groups = [(key, _square(table, classes)) for key, table in result.groups()]
     names = [draw.shorten(style.label(name), _NAME) for name in classes]
-    label, prediction = style.label("Label"), style.label("Prediction")
+    label = style.label("Label")
+    prediction = style.label("Prediction")
     if cutoff:
         prediction = f"{prediction}\n({cutoff})"
     width, _ = draw.figure_size()
-    if len(groups) == 1:
-        side = min(
-            width, (_CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4) * draw.em()
-        )
-        with draw.axes_of(style, (side, 0.95 * side)) as ax:
-            _draw_cells(ax, groups[0][1], names, style)
-            ax.set(xlabel=prediction, ylabel=label)
-            _write_cells([ax], [groups[0][1]], names)
-        return ax
     wide = 7 + 3 * len(classes)
     with draw.panels_of(style, len(groups), wide, 5, ratio=0.8, shared="") as axes:
+        if len(groups) == 1 and not style.axes:
+            ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
+            side = min(width, ems * draw.em())
+            draw.figure_of(axes[0]).set_size_inches(side, 0.95 * side)
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)
-            draw.title_panel(ax, style, style.join(key))
+            draw.title_panel(ax, style, style.join(key) if len(groups) > 1 else "")
         draw.title_panels(axes, style, prediction, label)
         _write_cells(axes, [table for _, table in groups], names)
-    return np.array(axes, dtype=object)
+    return draw.one_or_all(axes)
 
 
 def _cells(frame: Any) -> tuple[Result, str]:

@@ -28,7 +28,8 @@ _POINTS = 20
 """The most thresholds that have points."""
 _EDGES = 100
 """The most rectangles with edges."""
-_LONG, _CELLS = 2**14, 2**12
+_LONG = 2**14
+_CELLS = 2**12
 """Points from which a line is drawn without the points that no pixel shows, and the cells that keep some."""
 _MARKERS = "Ds^ov*pX"
 _BANDED_CURVES = 4
@@ -37,14 +38,15 @@ _BASELINES = 4
 """The most baselines with lines. More baselines are a band."""
 _NAMED_MARKS = 4
 """The most marks with their threshold next to them."""
-_RARE, _LOW = 0.01, 0.1
+_RARE = 0.01
+_LOW = 0.1
 """Below this prevalence and these areas, the axis of precision is logarithmic."""
 _MANY_RANKS = 1000
 """Ranks from which their axis is logarithmic."""
 _SMALLEST_RATE = 1e-7
 """The smallest rate on an axis of normal deviates."""
 _DET_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
-_ENDS = {
+_ENDS: Mapping[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {
     ("fpr", ("recall",)): ((0, 0), (1, 1)),
     ("share", ("recall",)): ((0, 0), (1, 1)),
     ("fpr", ("fnr",)): ((0, 1), (1, 0)),
@@ -86,7 +88,8 @@ def draw_curves(
     ax: Axes, curves: Sequence[Drawn], chart: Chart, others: Sequence[Curve] = ()
 ) -> None:
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
-    options, style = chart.options, chart.style
+    options = chart.options
+    style = chart.style
     _set_axes(ax, curves, chart)
     behind = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
     for other in others:
@@ -114,72 +117,51 @@ def draw_curves(
 
 def draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
-    points = curve.points.drop_nulls(["x", "y"])
+    import numpy as np
+
+    points = curve.points.select(pl.col("x", "y").cast(pl.Float64)).drop_nulls()
     if not points.height:
         return
-    x = points["x"].cast(pl.Float64).to_numpy()
-    y = points["y"].cast(pl.Float64).to_numpy()
-    if len(x) <= _POINTS and line.get("gid") == draw.CURVE:
-        line = {"marker": "o", "markersize": 4, **line}
-    x, y = _visible(x, y)
-    n = len(x)
-    start = 0
+    start, end = _ENDS.get(options.axes, (None, None))
     drawstyle = "default"
     if options.is_pr:
-        x, y = _from_the_axis(x, y)
-        n, start = len(x) - 1, 1
+        # A threshold adds the recall up to its own, as in the sum of the area. Misses above the
+        # first hit add none.
+        if points["x"][-1] > 0:
+            points = points.filter(pl.col("x") > 0)
+        start = (0.0, points["y"][0])
         drawstyle = "steps-pre"
     elif options.x == "threshold" and options.ys[0] not in BENEFITS:
         drawstyle = "steps-post"
-    elif options.x not in ("threshold", "k") and len(options.ys) == 1:
-        x, y, start = _with_ends(x, y, options)
-    markers = slice(start, start + n)
-    ax.plot(x, y, **{"drawstyle": drawstyle, "markevery": markers, **line})
+    if points.height <= _POINTS and line.get("gid") == draw.CURVE:
+        line = {"marker": "o", "markersize": 4, **line}
+    xy = _visible(*points.to_numpy().T)
+    thresholds = slice(0, len(xy))
+    if start is not None:
+        xy = np.vstack([start, xy])
+        thresholds = slice(1, len(xy))
+    if end is not None:
+        xy = np.vstack([xy, end])
+    ax.plot(*xy.T, **{"drawstyle": drawstyle, "markevery": thresholds, **line})
 
 
-def _from_the_axis(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the points of precision by recall from recall 0 on.
-
-    A threshold adds the recall up to its own, as in the sum of the area. Misses above the first hit
-    add none.
-    """
-    import numpy as np
-
-    reached = x > 0
-    if reached.any():
-        x, y = x[reached], y[reached]
-    return np.append(0.0, x), np.append(y[0], y)
-
-
-def _with_ends(x: Any, y: Any, options: CurveOptions) -> tuple[Any, Any, int]:
-    """Return the points with those where no row and all rows are predicted positive, and the place of the first."""
-    import numpy as np
-
-    if options.axes not in _ENDS:
-        return x, y, 0
-    (first_x, first_y), (last_x, last_y) = _ENDS[options.axes]
-    return np.hstack([first_x, x, last_x]), np.hstack([first_y, y, last_y]), 1
-
-
-def _visible(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return a long line with four points in each of 4096 cells of the axis: matplotlib would visit all points.
+def _visible(x: Any, y: Any) -> Any:
+    """Return the points of a line, of a long one four in each of 4096 cells: matplotlib would visit all points.
 
     They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel.
     Cells also end at logarithmically spaced places, so that a reader may change the scale.
     """
     import numpy as np
 
-    rising = 1 if len(x) and x[-1] >= x[0] else -1
+    rising = 1 if x[-1] >= x[0] else -1
     if len(x) <= _LONG or (np.diff(x) * rising < 0).any():
-        return x, y
+        return np.column_stack([x, y])
     starts = _cells(rising * x)
-    ends = np.append(starts[1:], len(x)) - 1
-    lowest = np.minimum.reduceat(y, starts)
-    highest = np.maximum.reduceat(y, starts)
-    first, last = x[starts], x[ends]
-    shown_x = np.stack([first, first, first, last])
-    shown_y = np.stack([y[starts], lowest, highest, y[ends]])
-    return shown_x.T.ravel(), shown_y.T.ravel()
+    last = np.append(starts[1:], len(x)) - 1
+    extremes = [np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)]
+    heights = np.column_stack([y[starts], *extremes, y[last]])
+    places = np.column_stack([x[starts], x[starts], x[starts], x[last]])
+    return np.column_stack([places.ravel(), heights.ravel()])
 
 
 def _cells(x: Any) -> Any:
@@ -260,63 +242,65 @@ def _draw_baselines(
     ax: Axes, curves: Sequence[Drawn], others: Sequence[Curve], chart: Chart
 ) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
-    options, style = chart.options, chart.style
+    options = chart.options
+    style = chart.style
     y = options.ys[0]
     line: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
-    sizes = [
-        (curve.positives, curve.rows)
-        for curve in (*(drawn.curve for drawn in curves), *others)
+    every_curve = [*(drawn.curve for drawn in curves), *others]
+    # Prevalences that look the same are one line.
+    sizes = {
+        round(curve.positives / curve.rows, 2) or curve.positives / curve.rows: curve
+        for curve in every_curve
         if curve.positives and curve.rows
-    ]
-    if options.axes in _ENDS and sizes:
+    }
+    if not sizes:
+        return
+    if options.axes in _ENDS:
         # Many points, so that the line is right on other scales.
         x = [i / 200 for i in range(201)]
         ax.plot(x, x[::-1] if options.is_det else x, label="_baseline", zorder=1, **line)
         label = style.label("random ranking") + " (AUC = 0.5)" * options.is_roc
         draw.add_entry(ax, label, **line)
-    elif y in ("precision", "lift") and sizes:
-        # Values that look the same are one line.
-        values = dict[float, float]()
-        for positives, rows in sizes:
-            value = 1.0 if y == "lift" else positives / rows
-            values.setdefault(round(value, 2) or value, value)
-        _draw_random_values(ax, sorted(values.values()), line, chart)
+    elif y in ("precision", "lift"):
+        _draw_random_values(ax, sizes, line, chart)
     elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
-        prevalences = {round(positives / rows, 3): (positives, rows) for positives, rows in sizes}
         for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
             line["linestyle"] = stroke
-            for positives, rows in prevalences.values():
-                x, heights = _alerts(y, share, positives, rows)
-                ax.plot(x, heights, label="_baseline", zorder=1, **line)
+            for curve in sizes.values():
+                points = _alerts(y, share, curve)
+                ax.plot(points["x"], points["y"], label="_baseline", zorder=1, **line)
             draw.add_entry(ax, style.label(name), **line)
 
 
-def _alerts(y: str, share: float, positives: float, rows: float) -> tuple[Any, Any]:
+def _alerts(y: str, share: float, curve: Curve) -> pl.DataFrame:
     """Return thresholds and the cost or the net benefit of alerts on this share of the rows."""
-    tp, k = pl.lit(positives * share), pl.lit(rows * share)
-    counts = Counts(tp, k, pl.lit(positives), pl.lit(rows))
-    table = pl.DataFrame({"x": [i / 300 for i in range(298)]})
-    value = benefit(y, counts, pl.col("x")) if y in BENEFITS else rate_of(y).formula(counts)
-    return table["x"], table.select(pl.col("x") * 0 + value).to_series()
+    positives = pl.lit(float(curve.positives or 0))
+    rows = pl.lit(float(curve.rows or 0))
+    counts = Counts(positives * share, rows * share, positives, rows)
+    x = pl.col("x")
+    value = benefit(y, counts, x) if y in BENEFITS else rate_of(y).formula(counts)
+    return pl.DataFrame({"x": [i / 300 for i in range(298)]}).with_columns(y=value)
 
 
 def _draw_random_values(
-    ax: Axes, values: Sequence[float], line: dict[str, Any], chart: Chart
+    ax: Axes, sizes: Mapping[float, Curve], line: dict[str, Any], chart: Chart
 ) -> None:
     """Draw the precision or the lift of a random ranking: a line for each value, or a band around many."""
+    values = [1.0]
     label = chart.style.label("random ranking")
     if chart.options.ys == ["precision"]:
+        values = sorted((curve.positives or 0) / (curve.rows or 1) for curve in sizes.values())
         label = chart.style.label("prevalence")
         ends = dict.fromkeys(map(draw.number_text, (values[0], values[-1])))
         if not chart.in_panel:
             label = f"{label} ({' to '.join(ends)})"
     if len(values) > _BASELINES:
-        band = {"color": line["color"], "alpha": 0.2}
-        ax.axhspan(values[0], values[-1], linewidth=0, zorder=0.5, **band)
-        draw.add_entry(ax, label, linewidth=6, **band)
-        return
-    for value in values:
-        ax.axhline(value, label="_baseline", zorder=1, **line)
+        line = {"color": line["color"], "alpha": 0.2}
+        ax.axhspan(values[0], values[-1], linewidth=0, zorder=0.5, **line)
+        line["linewidth"] = 6
+    else:
+        for value in values:
+            ax.axhline(value, label="_baseline", zorder=1, **line)
     draw.add_entry(ax, label, **line)
 
 
@@ -351,6 +335,8 @@ def _draw_marks(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
 
 def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
     """Set scales, and limits with room for a line along the edges. A reader may change them."""
+    from matplotlib.ticker import StrMethodFormatter
+
     options = chart.options
     axes: tuple[Any, Any] = (ax.xaxis, ax.yaxis)
     for axis, scale, names in zip(axes, chart.scales, ([options.x], options.ys), strict=True):
@@ -358,34 +344,20 @@ def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
             _set_deviates(ax, axis)
             continue
         ax.set(**{f"{axis.axis_name}scale": scale})
-        if scale == "log":
-            _write_ranks(axis, names)
-        elif all(map(has_unit_range, names)):
-            _set_unit_range(ax, axis, ticks=3 if chart.in_panel else 6)
+        if scale == "log" and options.x == "k":
+            axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        elif scale == "linear" and all(map(has_unit_range, names)):
+            # The limits stay automatic, so that another scale finds its own.
+            is_x = axis is ax.xaxis
+            ax.update_datalim([(0, 0), (1, 1)], updatex=is_x, updatey=not is_x)
+            margins: dict[str, Any] = {axis.axis_name: 0.02}
+            ax.margins(**margins)
+            draw.fewer_ticks(axis, 3 if chart.in_panel else 6)
     if options.ys[0] in BENEFITS:
         # At high thresholds, alerts on all rows have benefits far below 0.
-        tops: list[Any] = [drawn.curve.points["y"].max() for drawn in curves]
-        top = max((top for top in tops if top is not None and top > 0), default=1.0)
+        tops: list[Any] = [drawn.curve.points["y"].max() or 0.0 for drawn in curves]
+        top = max([*tops, 0.0]) or 1.0
         ax.set_ylim(-0.15 * top, 1.08 * top)
-
-
-def _set_unit_range(ax: Axes, axis: Any, ticks: int) -> None:
-    """Show 0 to 1. The limits stay automatic, so that another scale finds its own."""
-    from matplotlib.ticker import MaxNLocator
-
-    is_x = axis is ax.xaxis
-    ax.update_datalim([(0, 0), (1, 1)], updatex=is_x, updatey=not is_x)
-    margins: dict[str, Any] = {axis.axis_name: 0.02}
-    ax.margins(**margins)
-    axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
-
-
-def _write_ranks(axis: Any, names: Sequence[str]) -> None:
-    """Write ranks on a logarithmic axis as 1, 10, 100."""
-    from matplotlib.ticker import StrMethodFormatter
-
-    if names == ["k"]:
-        axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def _set_deviates(ax: Axes, axis: Any) -> None:
@@ -417,9 +389,10 @@ def scales_of(curves: Sequence[Curve], options: CurveOptions) -> tuple[str, str]
     if options.is_det:
         return "det", "det"
     last: list[Any] = [curve.points["x"].max() or 0 for curve in curves]
-    many_ranks = options.x == "k" and (options.mean_over or max(last, default=0) > _MANY_RANKS)
-    rare = options.is_pr and bool(curves) and all(map(_is_rare, curves))
-    return "log" if many_ranks else "linear", "log" if rare else "linear"
+    scales = {False: "linear", True: "log"}
+    is_many = bool(options.mean_over) or max(last, default=0) > _MANY_RANKS
+    is_rare = bool(curves) and all(map(_is_rare, curves))
+    return scales[options.x == "k" and is_many], scales[options.is_pr and is_rare]
 
 
 def _is_rare(curve: Curve) -> bool:

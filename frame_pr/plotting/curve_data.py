@@ -49,7 +49,8 @@ _EXPLAINED = 12
 """The most rectangles whose heights are written as fractions."""
 _MEMBERS = 10
 """Of fewer groups, their own curves are drawn behind the mean: a confidence interval would say little."""
-_GRID, _MOST_THRESHOLDS = 4096, 2**14
+_GRID = 4096
+_MOST_THRESHOLDS = 2**14
 """The thresholds of a decision curve, and the most scores next to which it has more."""
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
@@ -91,18 +92,18 @@ class CurveOptions:
                 raise ValueError(
                     f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
                 )
-        for name in ("interval", "mean_over"):
-            is_rank = name == "mean_over" and self.x == "k"
-            if getattr(self, name) and not (self.area or is_rank):
+        averages = self.mean_over and self.x != "k"
+        for name, is_given in {"interval": self.interval, "mean_over": averages}.items():
+            if is_given and not self.area:
                 raise ValueError(
                     f"{name}= is about precision by recall and ROC curves: leave out x= and y=, or {name}="
                 )
-        if self.mean_over and (self.rectangles or self.marks or self.interval):
+        if self.mean_over and any((self.rectangles, self.marks, self.interval)):
             raise ValueError(
                 "mean_over= draws a mean of curves, which has no thresholds and its own interval: "
                 "leave out rectangles=, mark= and interval="
             )
-        if self.highlight is not None and (self.facet or self.mean_over):
+        if self.highlight is not None and any((self.facet, self.mean_over)):
             raise ValueError(
                 "highlight= names some of many curves in one axes: leave out facet= and mean_over="
             )
@@ -393,30 +394,31 @@ def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
     return points
 
 
-def _benefits(table: pl.DataFrame, y: str, thresholds: Any = None) -> pl.DataFrame:
+def _benefits(table: pl.DataFrame, y: str, at: float | None = None) -> pl.DataFrame:
     """Return net benefits at thresholds. Between two scores tp and fp stay, but the price of fp rises.
 
-    The default thresholds are a grid, and on both sides of each score the nearest floats.
+    Without `at`, the thresholds are a grid, and on both sides of each score the nearest floats.
     """
     import numpy as np
 
     scores = table["threshold"].cast(pl.Float64).to_numpy()
-    thresholds = None if thresholds is None else np.array(thresholds)
-    if thresholds is None:
-        grid = np.linspace(0.0, 0.99, _GRID)
+    thresholds = np.array([at])
+    if at is None:
         near = scores if len(scores) <= _MOST_THRESHOLDS else scores[:0]
+        grid = np.linspace(0.0, 0.99, _GRID)
         thresholds = np.unique(np.concatenate([grid, near, np.nextafter(near, 2.0)]))
         thresholds = thresholds[thresholds < 1]
     # Rows with a score of at least the threshold are predicted positive.
     order = 1 if _is_ascending(table) else -1
     reached = np.searchsorted(order * scores, order * thresholds, side="right")
-    before = {name: np.append(0, table[name].to_numpy())[reached] for name in ("tp", "k")}
+    nothing = table.head(1).select(tp=pl.col("tp") * 0, k=pl.col("k") * 0)
+    selected = pl.concat([nothing, table.select("tp", "k")])[reached]
     last = table.row(-1, named=True)
     positives = last["tp"] + last["fn"]
     rows = last["k"] + last["fn"] + last["tn"]
     counts = Counts(pl.col("tp"), pl.col("k"), pl.lit(positives), pl.lit(rows))
-    frame = pl.DataFrame({"x": thresholds, **before})
-    return frame.select("x", y=benefit(y, counts, pl.col("x")))
+    selected = selected.with_columns(x=thresholds)
+    return selected.select("x", y=benefit(y, counts, pl.col("x")))
 
 
 def _steps(table: pl.DataFrame) -> list[tuple[int, int, int]]:
@@ -436,18 +438,23 @@ def _is_ascending(table: pl.DataFrame) -> bool:
 
 def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
     """Return the area under a curve with all thresholds: the sum over its steps, or of ROC its trapezoids."""
+    x = points["x"]
+    y = points["y"]
     if options.is_roc:
-        start = pl.DataFrame({"x": [0.0], "y": [0.0]})
-        corners = pl.concat([start, points, start + 1.0])
-        height = (pl.col("y") + pl.col("y").shift(1)) / 2
-        area = corners.select((pl.col("x").diff() * height).sum()).item()
-        return {"area": None if points["x"].null_count() else area}
+        corners = pl.concat(
+            [x.head(0).extend_constant(0.0, 1), x, x.head(0).extend_constant(1.0, 1)]
+        )
+        heights = pl.concat(
+            [y.head(0).extend_constant(0.0, 1), y, y.head(0).extend_constant(1.0, 1)]
+        )
+        middles = (heights + heights.shift(1)) / 2
+        return {"area": None if x.null_count() else (corners.diff() * middles).sum()}
     if not options.is_pr:
         return {}
-    width = pl.col("x").diff().fill_null(pl.col("x"))
-    areas = {"area": points.select((width * pl.col("y")).sum()).item()}
+    width = x - x.shift(1, fill_value=0.0)
+    areas = {"area": (width * y).sum()}
     if options.interpolated:
-        areas["envelope_area"] = points.select((width * pl.col("envelope")).sum()).item()
+        areas["envelope_area"] = (width * points["envelope"]).sum()
     return areas
 
 
@@ -465,7 +472,7 @@ def _marked(
             continue
         reached = scores <= threshold if _is_ascending(table) else scores >= threshold
         if y in BENEFITS:
-            point: Any = _benefits(table, y, [float(threshold)]).row(0)
+            point: Any = _benefits(table, y, float(threshold)).row(0)
         elif reached.any():
             at = table.row(int(reached.sum()) - 1, named=True)
             point = (threshold if options.x == "threshold" else at[options.x], at[y])
@@ -501,13 +508,8 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
         raise ValueError("mean_over=True averages the groups of by=: name them, mean_over=...")
     if options.x == "k":
         return _means_at_ranks(of_groups, options)
-    name = "interpolated_average_precision" if options.interpolated else "average_precision"
-    areas = of_groups.table("roc_auc" if options.is_roc else name)
-    left = keys_left([*areas.keys], over)
-    value = pl.col(areas.table.columns[-1])
-    groups = areas.table.group_by([areas.keys[key] for key in left] or pl.lit(0))
-    numbers = groups.agg(n=value.count(), area=value.mean(), spread=value.std())
-    most: Any = numbers["n"].max()
+    areas = _mean_areas(of_groups, options)
+    most: Any = areas.table["n"].max()
     is_few = most is None or most < _MEMBERS
     frame = average_curve(
         rows.frame,
@@ -519,25 +521,44 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
         band=None if is_few else "interval",
         **rows.keywords,
     )
-    x, y = options.x, options.ys[0]
+    x = options.x
+    y = options.ys[0]
     columns = dict.fromkeys((x, y, "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
-    by_key = {row[:-3]: row[-2:] for row in numbers.rows()}
+    by_key = {key: table.row(0, named=True) for key, table in areas.groups()}
     curves = []
     for key, table in result.groups():
         if table.height:
-            area, spread = by_key.get(key or (0,), (None, None))
-            curve_of_mean = Curve(
+            area = by_key.get(key, {"area": None, "spread": None})
+            mean = Curve(
                 dict(zip(result.keys, key, strict=True)),
                 table.select(x=x, y=y),
-                area,
+                area["area"],
                 groups=table["groups"][0],
-                spread=spread if is_few else None,
-                band=None if is_few else _band(table, x),
             )
-            curves.append(curve_of_mean)
+            if is_few:
+                mean = mean._replace(spread=area["spread"])
+            else:
+                mean = mean._replace(band=_band(table, x))
+            curves.append(mean)
     members = curves_of_rows(of_groups, options).curves if is_few else []
     return Curves([*result.keys], curves, [], members)
+
+
+def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
+    """Return the mean `area` over the groups, its standard deviation `spread`, and their number `n`."""
+    name = "roc_auc" if options.is_roc else "average_precision"
+    if options.interpolated:
+        name = "interpolated_average_precision"
+    areas = rows.table(name)
+    keys = {key: areas.keys[key] for key in keys_left([*areas.keys], options.mean_over)}
+    value = pl.col(name)
+    numbers = [value.count().alias("n"), value.mean().alias("area"), value.std().alias("spread")]
+    if keys:
+        table = areas.table.group_by(list(keys.values()), maintain_order=True).agg(numbers)
+    else:
+        table = areas.table.select(numbers)
+    return Result(keys, table)
 
 
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:

@@ -32,7 +32,8 @@ from frame_pr.plotting.draw import Style, StyleArguments
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_CURVES, _MOST_BEHIND = 10, 200
+_MOST_CURVES = 10
+_MOST_BEHIND = 200
 """The most curves in one axes, and with `highlight=`."""
 _NUMBERED = 4
 """The most curves of a panel whose areas are in its title."""
@@ -208,10 +209,8 @@ def plot(
         score=score,
     )
     style = Style.of(options, panels=bool(selection.facet))
-    others = {name: value for name, value in options.items() if name not in _OPTIONS}
-    line = _line_properties(others)
+    line = _line_properties({name: options[name] for name in options.keys() - _OPTIONS})
     of_rows = options_in(options)
-    rows = None
     if truth is None and score is None:
         if selection.mean_over or by is not None or of_rows:
             raise TypeError(
@@ -320,20 +319,23 @@ def _names(
     keys = several or keys[:1]
     colour = [key for key in ("system", Y_KEY) if key in keys][:1]
     others = [key for key in keys if key not in colour]
-    if not colour or not others:
-        colour, others = keys, []
-    only = style.label(options.score) if isinstance(options.score, str) else ""
+    if not (colour and others):
+        colour = keys
+        others = []
+    names = []
+    for curve in curves:
+        name = _join(curve, keys, style)
+        if not keys and isinstance(options.score, str):
+            name = style.label(options.score)
+        names.append(_Names(name, _join(curve, colour, style), _join(curve, others, style)))
+    return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
 
-    def join(curve: Curve, names: Sequence[str]) -> str:
-        texts = [style.title if key == Y_KEY else style.label for key in names]
-        return ", ".join(text(curve.key[key]) for text, key in zip(texts, names, strict=True))
 
-    title = ", ".join(style.label(key) for key in keys if key not in (Y_KEY, "system"))
-    names = [
-        _Names(join(curve, keys) if keys else only, join(curve, colour), join(curve, others))
-        for curve in curves
-    ]
-    return names, title
+def _join(curve: Curve, keys: Sequence[str], style: Style) -> str:
+    """Return the labels of the values of some keys."""
+    return ", ".join(
+        style.title(curve.key[key]) if key == Y_KEY else style.label(curve.key[key]) for key in keys
+    )
 
 
 def _styled(
@@ -391,39 +393,43 @@ def _numbers(curve: Curve, chart: Chart) -> dict[str, str]:
     return numbers
 
 
+def _take_shared(numbers: Sequence[dict[str, str]], name: str) -> str:
+    """Remove a number that all curves share, and return it."""
+    values = {of_curve.get(name, "") for of_curve in numbers}
+    if len(values) != 1:
+        return ""
+    for of_curve in numbers:
+        of_curve.pop(name, None)
+    return values.pop()
+
+
 def _labels(
     curves: Sequence[Curve], names: Sequence[_Names], title: str, chart: Chart
 ) -> tuple[list[str], str]:
-    """Return the labels of the curves, and the title of the legend with the number that all curves share."""
+    """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     numbers = [_numbers(curve, chart) for curve in curves]
-    size = "n" if curves and curves[0].groups is not None else "P"
-    sizes = {of_curve.get(size, "") for of_curve in numbers}
-    about = [title] if title else []
-    if size == "n":
-        over = chart.options.mean_over
-        of = "" if over is True else f" over {chart.style.join(over)}"
-        about = [*about, f"{chart.style.label('mean')}{of}"]
-    if len(sizes) == 1 and (text := sizes.pop()):
-        for of_curve in numbers:
-            del of_curve[size]
-        noun = chart.noun.removesuffix("s") if text == "1" else chart.noun
-        shared = f"n = {text}" if size == "n" else f"{text} {noun}"
-        if len(curves) == 1 and size == "P":
-            numbers[0][""] = shared
+    about = [title]
+    over = chart.options.mean_over
+    if over:
+        keys = "" if over is True else f" over {chart.style.join(over)}"
+        n = _take_shared(numbers, "n")
+        about += [f"{chart.style.label('mean')}{keys}", f"n = {n}" if n else ""]
+    if positives := _take_shared(numbers, "P"):
+        text = f"{positives} {chart.noun.removesuffix('s' if positives == '1' else ' ')}"
+        if len(curves) == 1:
+            numbers[0][""] = text
         else:
-            about.append(shared)
-    elif any(size in of_curve for of_curve in numbers):
-        about.append("n" if size == "n" else f"P: {chart.noun}")
+            about.append(text)
+    pairs = list(zip(names, numbers, strict=True))
     if len(curves) > _IN_WORDS:
         # Many labels are shorter if the title says what the numbers are.
-        heads = dict.fromkeys(name for of_curve in numbers for name in of_curve)
-        about = [*about[:1], ", ".join(heads)] if heads else about
-        labels = [
-            ", ".join([name.name, *of.values()]) for name, of in zip(names, numbers, strict=True)
-        ]
+        labels = [", ".join([name.name, *of_curve.values()]) for name, of_curve in pairs]
+        about.append(", ".join(dict.fromkeys(head for _, of_curve in pairs for head in of_curve)))
     else:
-        labels = [_with_numbers(name.name, of) for name, of in zip(names, numbers, strict=True)]
-    head, *rest = about or [""]
+        labels = [_with_numbers(name.name, of_curve) for name, of_curve in pairs]
+        about.append(f"P: {chart.noun}" if any("P" in of_curve for of_curve in numbers) else "")
+    head, *rest = [*filter(None, about), ""]
+    rest = list(filter(None, rest))
     return labels, f"{head} ({', '.join(rest)})" if rest else head
 
 
@@ -433,24 +439,15 @@ def _with_numbers(name: str, numbers: Mapping[str, str]) -> str:
     return f"{name} ({text})" if name and text else name or text
 
 
-def _check_number(n: int, most: int, data: Curves, chart: Chart) -> None:
-    """Refuse more curves in one axes than can be told apart, and name what draws more."""
-    if n <= most:
-        return
-    options = chart.options
-    keys = [key for key in data.keys if key != "system"]
-    ways = []
-    if data.keys and not options.facet:
-        ways.append("facet=True draws small multiples")
-    if keys and options.is_pr and data.curves[0].area is not None:
-        ways.append(f"mean_over={keys[0] if len(keys) == 1 else keys!r} their mean")
-    if options.area and data.curves[0].area is not None and not options.facet:
-        ways.append("highlight=3 the best and the worst in colour")
-    if not data.keys:
-        ways.append("give fewer of y=")
-    raise ValueError(
-        f"{n} curves in one axes are more than {most}: {', '.join(ways)}; or filter the groups"
-    )
+def _check_number(n: int, most: int, keys: Sequence[str], options: CurveOptions) -> None:
+    """Refuse more curves in one axes than can be told apart."""
+    if n > most:
+        hint = "facet=True draws small multiples, highlight=['name'] some curves in colour; or filter the groups"
+        if not keys:
+            hint = "give fewer of y="
+        elif options.facet:
+            hint = "filter the groups"
+        raise ValueError(f"{n} curves in one axes are more than {most}: {hint}")
 
 
 def _draw_axes(data: Curves, chart: Chart) -> Axes:
@@ -460,9 +457,9 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     names, title = _names(curves, data.keys, options, style)
     others: list[Curve] = []
     if options.highlight is None:
-        _check_number(len(curves), _MOST_CURVES, data, chart)
+        _check_number(len(curves), _MOST_CURVES, data.keys, options)
     else:
-        _check_number(len(curves), _MOST_BEHIND, data, chart)
+        _check_number(len(curves), _MOST_BEHIND, data.keys, options)
         chosen = _highlighted(curves, names, options)
         others = [curve for i, curve in enumerate(curves) if i not in chosen]
         curves = [curves[i] for i in chosen]
@@ -535,15 +532,11 @@ def _highlighted(
 
 def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     """Draw a panel for each group of the keys of `facets`."""
-    import numpy as np
-
     style = chart.style
     if not data.curves:
         raise ValueError("facet: no group has positives, so there is no curve to draw")
-    panels: dict[tuple[Any, ...], list[int]] = {}
-    for number, curve in enumerate(data.curves):
-        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
-    _check_number(max(map(len, panels.values())), _MOST_CURVES, data, chart)
+    panels = _numbers_of_panels(data.curves, facets)
+    _check_number(max(map(len, panels.values())), _MOST_CURVES, data.keys, chart.options)
     lines = [key for key in data.keys if key not in facets]
     names, title = _names(data.curves, lines, chart.options, style)
     several = len({name.name for name in names}) > 1
@@ -552,7 +545,10 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     height = 5.5 + len(chart.options.marks) * (not several)
     chart = chart._replace(in_panel=True)
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
-    with draw.panels_of(style, len(panels), 11, height, ratio=0.85, columns=columns) as axes:
+    linked = "" if square else "xy"
+    with draw.panels_of(
+        style, len(panels), 11, height, ratio=0.85, columns=columns, linked=linked
+    ) as axes:
         labels = [name.name if several else "_curve" for name in names]
         drawn = _styled(axes[0], data.curves, names, labels, chart)
         for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
@@ -565,7 +561,17 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
         _name_those_without(axes[0], data, style)
         draw.title_panels(axes, style, *_titles(chart))
         draw.draw_legend(axes, style, title if several else "")
-    return np.array(axes, dtype=object)
+    return draw.one_or_all(axes, several=True)
+
+
+def _numbers_of_panels(
+    curves: Sequence[Curve], facets: Sequence[str]
+) -> dict[tuple[Any, ...], list[int]]:
+    """Return the places of the curves of each panel, by the keys of the panel."""
+    panels: dict[tuple[Any, ...], list[int]] = {}
+    for number, curve in enumerate(curves):
+        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
+    return panels
 
 
 def _key_label(key: Mapping[str, Any], style: Style) -> str:
@@ -586,8 +592,8 @@ def _title_panel(
         marks = [f"{mark.text}{mark.value}" for mark in curves[0].curve.marks]
         draw.title_panel(ax, chart.style, label, _with_numbers("", numbers[0]), *marks)
         return
-    sizes = {of_curve.pop("P", "") for of_curve in numbers}
-    size = f"P = {sizes.pop()}" if len(sizes) == 1 and sizes != {""} else ""
+    positives = _take_shared(numbers, "P")
+    size = f"P = {positives}" if positives else ""
     areas = [next(iter(of_curve.values()), "") for of_curve in numbers]
     shown_areas = ""
     if all(areas) and len(areas) <= _NUMBERED:

@@ -35,7 +35,8 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 1.5, 1.5, 1.5)),
     (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2)),
 )
-CURVE, SHARED = "curve", "shared"
+CURVE = "curve"
+SHARED = "shared"
 """The `gid` of lines with a colour of their own, and of legend entries about the whole plot, which come last."""
 MOST_PANELS = 100
 IN_A_ROW = 4
@@ -54,7 +55,6 @@ _MOST_OF_AXES = 0.28
 """The share of the height of axes that a legend inside may take."""
 _BRIGHT = 0.18
 """The luminance above which black text is easier to read than white text."""
-_ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
 
 
 class StyleArguments(TypedDict, total=False):
@@ -227,12 +227,13 @@ def panels_of(
     ratio: float = 0.0,
     columns: int = 0,
     shared: str = "xy",
+    linked: str = "",
 ) -> Iterator[list[Axes]]:
     """Yield axes for panels: the caller's, or those of a new figure, which is as wide as the caller's figures.
 
     A panel is at least `width` wide, if one fits, and `height` high, both in em; its height grows
-    by its width times `ratio`. The panels get equal limits of the axes in `shared`. Axes that
-    matplotlib shares would take twice as long for 80 panels, because each of them asks all others.
+    by its width times `ratio`. Of the axes in `shared`, only the outer ones have numbers; those in
+    `linked` have common limits, for which each of 80 panels would ask all others.
     """
     if style.axes:
         if len(style.axes) < n:
@@ -241,6 +242,10 @@ def panels_of(
             )
         yield list(style.axes[:n])
         return
+    if n == 1:
+        with axes_of(style, figure_size()) as ax:
+            yield [ax]
+        return
     if n > MOST_PANELS:
         raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
     whole_width, _ = figure_size()
@@ -248,36 +253,36 @@ def panels_of(
     # Rows of equal length, if possible.
     columns = min(columns, fitting) or math.ceil(n / math.ceil(n / fitting))
     rows = math.ceil(n / columns)
-    if rows > columns:
-        whole_width = max(0.5, columns / fitting) * whole_width
+    if 1 < columns < rows:
+        whole_width *= max(0.5, columns / fitting)
     panel_height = height * em() + ratio * whole_width / columns
     with new_figure((whole_width, rows * panel_height + 3 * em()), "constrained") as figure:
-        axes = [figure.add_subplot(rows, columns, place + 1) for place in range(n)]
-        for ax in axes:
+        axes: list[Axes] = []
+        for place in range(n):
+            links: dict[str, Any] = {f"share{name}": axes[0] for name in linked if axes}
+            ax = figure.add_subplot(rows, columns, place + 1, **links)
             ax.spines[["top", "right"]].set_visible(False)
+            axes.append(ax)
         yield axes
-        _share_limits(axes, shared)
         for place, ax in enumerate(axes):
-            is_lowest = place >= n - columns
-            ax.tick_params(labelbottom="x" not in shared or is_lowest)
+            ax.tick_params(labelbottom="x" not in shared or place >= n - columns)
             ax.tick_params(labelleft="y" not in shared or place % columns == 0)
 
 
-def _share_limits(axes: Sequence[Axes], shared: str) -> None:
-    """Give all panels the data limits of all of them, so that a reader may still change the scale."""
-    boxes: list[Any] = [ax.dataLim for ax in axes]
-    lows, highs = zip(*((box.min, box.max) for box in boxes), strict=True)
-    corners = [
-        [min(xy) for xy in zip(*lows, strict=True)],
-        [max(xy) for xy in zip(*highs, strict=True)],
-    ]
-    for ax in axes:
-        ax.update_datalim(corners, updatex="x" in shared, updatey="y" in shared)
-        ax.autoscale_view()
+def one_or_all(axes: Sequence[Axes], *, several: bool = False) -> Any:
+    """Return the only axes, or panels as an array. `several`: whether the caller asked for panels."""
+    import numpy as np
+
+    if len(axes) == 1 and not several:
+        return axes[0]
+    return np.array(axes, dtype=object)
 
 
 def title_panels(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
     """Write the titles that all panels share: of a new figure once, else at the last row and the first column."""
+    if len(axes) == 1:
+        axes[0].set(xlabel=x, ylabel=y)
+        return
     if not style.axes:
         figure: Any = axes[0].figure
         figure.supxlabel(x, fontsize="medium")
@@ -490,14 +495,21 @@ def panel_width(ax: Axes, style: Style) -> float:
 def title_panel(ax: Axes, style: Style, *lines: str) -> None:
     """Write the title of a panel, each line broken where the panel ends."""
     title = "\n".join(filter(None, lines))
-    ax.set_title(fit(ax, title, panel_width(ax, style), "small"), fontsize="small")
+    if title:
+        ax.set_title(fit(ax, title, panel_width(ax, style), "small"), fontsize="small")
 
 
-def laid_out(ax: Axes, style: Style) -> Any:
-    """Return the box of the caller's axes in pixels after their layout."""
-    if style.axes:
-        figure_of(ax).draw_without_rendering()
+def laid_out(ax: Axes) -> Any:
+    """Return the box of axes in pixels after the layout of their figure."""
+    figure_of(ax).draw_without_rendering()
     return ax.get_window_extent()
+
+
+def fewer_ticks(axis: Any, most: int, *, integer: bool = False) -> None:
+    """Leave room between the numbers of an axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10], integer=integer))
 
 
 def metric_title(name: str) -> str:
@@ -505,7 +517,11 @@ def metric_title(name: str) -> str:
     if not is_rate(name) and not is_metric(name.removeprefix("mean_")):
         return name
     head, at, cutoff = name.partition("@")
-    title = rate_of(head).title if is_rate(head) else _title_of_words(head)
+    if is_rate(head):
+        title = rate_of(head).title
+    else:
+        title = re.sub(r"\b(roc|auc|dcg|npv|mcc|f[0-9.]+)\b", _upper, head.replace("_", " "))
+        title = title[:1].upper() + title[1:]
     if not at:
         return title
     if cutoff[:1].isdigit():
@@ -513,14 +529,8 @@ def metric_title(name: str) -> str:
     return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}"
 
 
-def _title_of_words(head: str) -> str:
-    """Return the title of a metric that is no rate, such as `max F1`."""
-    words = [_ACRONYMS.get(word, word) for word in head.split("_")]
-    words = [word.upper() if re.fullmatch(r"f[0-9.]+", word) else word for word in words]
-    title = " ".join(words)
-    if words[0] in _ACRONYMS.values():
-        return title
-    return title[:1].upper() + title[1:]
+def _upper(word: re.Match[str]) -> str:
+    return word[0].upper()
 
 
 def value_text(value: Any) -> str:

@@ -1,14 +1,14 @@
-"""`plot_intervals`, dots or trends with confidence intervals, and `plot_comparison`, differences of two systems."""
+"""`plot_intervals`, dots or trends with confidence intervals, and `plot_comparison`, differences of systems."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_text, public_result
+from frame_pr.frames.arguments import check_text, public_result
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 
 _ROW = 2.0
 """The height of a row in em."""
-_MOST_ROWS, _NAMED = 60, 30
+_MOST_ROWS = 60
+_NAMED = 30
 """The most rows of a plot, and the most bars that have names."""
-_MOST_LINES, _BANDED_LINES = 10, 3
+_MOST_LINES = 10
+_BANDED_LINES = 3
 """The most lines over time, and the most lines with bands."""
-_MARKED, _MOST_POINTS = 60, 600
+_MARKED = 60
+_MOST_POINTS = 600
 """The most points of a line that have markers, and of all lines of an axes, if they are several."""
 _OFFSET = 0.5
 """Height of the intervals of all systems of a group, in rows."""
-_GAP, _MOST_GAPS = 1.9, 0.1
+_GAP = 1.9
+_MOST_GAPS = 0.1
 """Times are missing where a step is so many times the median, unless that is so for a larger share of the steps."""
 _BARS = 4000
 """The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
@@ -126,8 +130,10 @@ def plot_intervals(
         panels = _facets(_check_key("facet", facet, keys), keys, panels, style)
         keys = {key: column for key, column in keys.items() if key != facet}
     if along is None:
-        return _draw_dots(keys, panels, style)
-    return _draw_trends(keys, along, panels, style)
+        axes = _draw_dots(keys, panels, style)
+    else:
+        axes = _draw_trends(keys, along, panels, style)
+    return draw.one_or_all(axes, several=facet is not None)
 
 
 class _Panel(NamedTuple):
@@ -142,11 +148,9 @@ class _Panel(NamedTuple):
 def _with_times(frame: Any) -> Any:
     """Return a frame of pandas with the starts of its periods, which have a place on an axis of times."""
     dtypes: Any = getattr(frame, "dtypes", None)
-    if not hasattr(dtypes, "items"):
-        return frame
-    for name, dtype in dtypes.items():
-        if str(dtype).startswith("period["):
-            frame = frame.assign(**{name: frame[name].dt.to_timestamp()})
+    if hasattr(dtypes, "items"):
+        periods = [name for name, dtype in dtypes.items() if str(dtype).startswith("period[")]
+        return frame.assign(**{name: frame[name].dt.to_timestamp() for name in periods})
     return frame
 
 
@@ -154,9 +158,8 @@ def _check_key(argument: str, key: Any, keys: Mapping[str, str]) -> str:
     """Validate the name of a key."""
     name = check_text(argument, key)
     if name not in keys:
-        raise ValueError(
-            f"{argument}: {shown(name)} is no key of the frame, which has {', '.join(keys)}"
-        )
+        there = ", ".join(keys)
+        raise ValueError(f"{argument}: {shown(name)} is no key of the frame, which has {there}")
     return name
 
 
@@ -172,30 +175,26 @@ def _facets(
     facet: str, keys: Mapping[str, str], panels: Sequence[_Panel], style: Style
 ) -> list[_Panel]:
     """Return a panel for each value of a key."""
-    if len(panels) > 1:
+    panel, *others = panels
+    if others:
         raise ValueError(
-            f"facet= draws one metric, and the frame has {len(panels)}: name one, "
-            f"metric={panels[0].metric!r}"
+            f"facet= draws one metric, and the frame has several: name one, metric={panel.metric!r}"
         )
     if len(keys) == 1:
-        raise ValueError(f"facet: {facet!r} is the only key of the frame, so panels would be empty")
-    (panel,) = panels
+        raise ValueError(
+            f"facet: {facet!r} is the only key of the frame, so no key is left to draw"
+        )
     groups = panel.table.partition_by(keys[facet], maintain_order=True, as_dict=True)
     return [_Panel(panel.metric, style.join(key), table) for key, table in groups.items()]
 
 
-def _title(metric: str, table: pl.DataFrame, style: Style, *, bounds: bool = True) -> str:
-    """Return the title of an axis: the metric, and whether the axes show its intervals."""
-    if not bounds or table["low"].null_count() == table.height:
+def _title(metric: str, table: pl.DataFrame, style: Style) -> str:
+    """Return the title of an axis: the metric, and the level of its intervals if the frame has some."""
+    if table["low"].null_count() == table.height:
         return style.title(metric)
-    return f"{style.title(metric)}\n({_interval_label(table, style)})"
-
-
-def _interval_label(table: pl.DataFrame, style: Style) -> str:
-    """Return the label of the intervals, with their level if the frame has it."""
     level: Any = table["level"].max() if "level" in table.columns else None
     text = None if level is None else f"{100 * level:g} % interval"
-    return style.label("confidence interval", text)
+    return f"{style.title(metric)}\n({style.label('confidence interval', text)})"
 
 
 def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:
@@ -203,16 +202,17 @@ def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.Dat
     key = table[columns[0]]
     is_ordered = key.dtype.is_temporal() or key.dtype == pl.Enum
     if key.dtype == pl.String:
+        # Months and days as text.
         is_ordered = bool(key.str.contains(r"^\d{4}-\d{2}").all())
     if len(columns) == 1 and is_ordered:
-        return table.sort(columns[0], nulls_last=True, maintain_order=True)
+        return table.sort(columns, nulls_last=True, maintain_order=True)
     return table.sort(value, descending=True, nulls_last=True, maintain_order=True)
 
 
-def _name_rows(ax: Axes, labels: Sequence[str], style: Style, *, height: float = 1.0) -> None:
+def _name_rows(ax: Axes, labels: Sequence[str], style: Style, height: float = _ROW) -> None:
     """Write the names of rows from the top: a new figure gets their height, the caller's axes those that fit.
 
-    `height`: of a row, in rows of a plot with one system.
+    `height`: of a row in em.
     """
     figure = draw.figure_of(ax)
     room = 0.4 * figure.bbox.width
@@ -221,16 +221,16 @@ def _name_rows(ax: Axes, labels: Sequence[str], style: Style, *, height: float =
     labels = [draw.fit(ax, label, room, "small") for label in labels]
     lines = max((label.count("\n") + 1 for label in labels), default=1)
     places = range(len(labels) - 1, -1, -1)
-    every = 1
-    if style.axes:
-        ax.set_yticks(places, labels, fontsize="small")
-        line_height = 1.05 * draw.em() * figure.dpi * lines
-        every = math.ceil(len(labels) * line_height / draw.laid_out(ax, style).height)
-    else:
-        ems = 8 + len(labels) * max(_ROW * height, 1.15 * lines)
-        figure.set_figheight(max(ems, 12) * draw.em())
-    ax.set_yticks(places[::every], labels[::every], fontsize="small")
+    ax.set_yticks(places, labels, fontsize="small")
     ax.set_ylim(-0.7, len(labels) - 0.3)
+    if style.axes:
+        line_height = 1.05 * draw.em() * figure.dpi * lines
+        every = math.ceil(len(labels) * line_height / draw.laid_out(ax).height)
+        ax.set_yticks(places[::every], labels[::every], fontsize="small")
+    else:
+        ems = 8 + len(labels) * max(height, 1.15 * lines)
+        rows: Any = ax.get_subplotspec()
+        figure.set_figheight(max(ems, 12) * draw.em() * rows.get_gridspec().nrows)
 
 
 def _check_rows(n: int, noun: str) -> None:
@@ -239,241 +239,190 @@ def _check_rows(n: int, noun: str) -> None:
         raise ValueError(f"{n} {noun} are more than {_MOST_ROWS} rows: filter them")
 
 
-def _draw_dots(keys: Mapping[str, str], panels: Sequence[_Panel], style: Style) -> Any:
+def _draw_dots(keys: Mapping[str, str], panels: Sequence[_Panel], style: Style) -> list[Axes]:
     """Draw a dot for each group, and a panel for each metric."""
-    import numpy as np
-
-    key_of = dict(keys)
-    system = key_of.pop("system", None) if len(keys) > 1 else None
+    system = keys.get("system")
+    # Systems without groups have a row each.
+    key_of = {key: column for key, column in keys.items() if key != "system"} or keys
     rows = list(key_of.values())
     whole = pl.concat([panel.table for panel in panels])
     groups = _rows_of_groups(whole, key_of)
     _check_rows(groups.height, "groups")
     systems = [None] if system is None else whole[system].unique(maintain_order=True).to_list()
-    names = [name for key in groups.select(rows).rows() for name in key]
-    style.check_colors(names if system is None else systems)
+    style.check_colors(["value"] if system is None else systems)
     labels = _row_labels(groups, key_of, style, numbered=len(panels) == 1)
-    title = style.join(key_of) + " (n)" * labels[0].endswith(")") if labels else ""
-    has_mean = len(panels) == 1 and groups.height > 1 and _SLICE not in key_of
-    has_mean = has_mean and list(key_of) != ["system"]
-    height = max(1.0, 0.6 * len(systems))
-
-    def draw_panel(ax: Axes, panel: _Panel) -> None:
-        table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
-        parts = {name: _of_system(table, system, name) for name in systems}
-        _draw_systems(ax, parts, rows, style, has_mean=has_mean)
-        ax.set_xlabel(_title(panel.metric, panel.table, style))
-        if panel.title:
-            draw.title_panel(ax, style, panel.title)
-
-    if len(panels) == 1:
-        with draw.axes_of(style, draw.figure_size()) as ax:
-            draw_panel(ax, panels[0])
-            _fewer_ticks(ax, 6)
-            ax.set_ylabel(title)
-            _name_rows(ax, labels, style, height=height)
-            draw.draw_legend([ax], style, most_inside=0)
-        return ax
-    high = 3 + _ROW * height * len(labels)
-    with draw.panels_of(style, len(panels), 11, high, shared="y") as axes:
+    title = style.join(key_of) + " (n)" * (len(panels) == 1 and groups["n"].count() > 0)
+    is_plain = len(panels) == 1 and groups.height > 1 and _SLICE not in key_of
+    height = _ROW if key_of is keys else max(_ROW, 0.6 * _ROW * len(systems))
+    with draw.panels_of(style, len(panels), 11, 1, shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
-            draw_panel(ax, panel)
-            _fewer_ticks(ax, 3)
-            _name_rows(ax, labels if ax is axes[0] or style.axes else [""] * len(labels), style)
+            table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
+            _draw_systems(
+                ax, table, system, systems, style, apart=key_of is not keys, mean=is_plain
+            )
+            ax.set_xlabel(_title(panel.metric, panel.table, style))
+            draw.fewer_ticks(ax.xaxis, 6 if len(panels) == 1 else 3)
+            draw.title_panel(ax, style, panel.title)
+            _name_rows(ax, labels, style, height)
         axes[0].set_ylabel(title)
-        draw.draw_legend(axes, style)
-    return np.array(axes, dtype=object)
+        draw.draw_legend(axes, style, most_inside=0)
+    return axes
 
 
 def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFrame:
     """Return a row for each group, with its place `y` from the bottom. Blocks of slices have a row for their name."""
     rows = list(key_of.values())
-    groups = table.group_by(rows, maintain_order=True).agg(
-        pl.col("value").mean(), pl.col("n").first()
-    )
-    if _SLICE not in key_of:
-        groups = _in_order(groups, rows, "value").with_row_index("place")
-    else:
+    groups = table.group_by(rows, maintain_order=True)
+    table = groups.agg(pl.col("value").mean(), pl.col("n").first())
+    if _SLICE in key_of:
         # The total comes first, and has no name of a block.
         block = pl.col(key_of[_SLICE]).rle_id()
-        groups = groups.with_row_index("place").with_columns(place=pl.col("place") + block)
-    last = groups["place"].max() or 0
-    return groups.with_columns(y=pl.lit(last) - pl.col("place").cast(pl.Float64))
+        table = table.with_row_index("place").with_columns(place=pl.col("place") + block)
+    else:
+        table = _in_order(table, rows, "value").with_row_index("place")
+    return table.with_columns(y=pl.col("place").max() - pl.col("place").cast(pl.Float64))
 
 
 def _row_labels(
     groups: pl.DataFrame, key_of: Mapping[str, str], style: Style, *, numbered: bool
 ) -> list[str]:
     """Return the labels of all rows from the top: the names of groups with their n, and the names of blocks."""
-    named = [column for key, column in key_of.items() if key != _SLICE or len(key_of) == 1]
     labels = dict[int, str]()
-    for place, n, *key in groups.select("place", "n", *named).rows():
-        label = style.join(key)
-        labels[place] = f"{label} ({n:,.0f})" if numbered and n is not None else label
-    if _SLICE in key_of:
-        firsts = groups.group_by(key_of[_SLICE], maintain_order=True).agg(pl.col("place").min())
-        labels |= {place - 1: f"{style.label(name)}:" for name, place in firsts.rows() if place}
+    for row in groups.rows(named=True):
+        values = [row[column] for key, column in key_of.items() if key != _SLICE]
+        label = style.join(values)
+        place = row["place"]
+        labels[place] = f"{label} ({row['n']:,.0f})" if numbered and row["n"] else label
+        if _SLICE in key_of and place:
+            labels.setdefault(place - 1, f"{style.label(row[key_of[_SLICE]])}:")
     return [labels[place] for place in sorted(labels)]
 
 
 def _of_system(table: pl.DataFrame, system: str | None, name: Any) -> pl.DataFrame:
     """Return the rows of a system; without systems, all rows."""
-    if system is None:
-        return table
-    return table.filter(pl.col(system).eq_missing(pl.lit(name)))
+    return table if system is None else table.filter(pl.col(system).eq_missing(pl.lit(name)))
 
 
 def _draw_systems(
     ax: Axes,
-    systems: Mapping[Any, pl.DataFrame],
-    keys: Sequence[str],
+    table: pl.DataFrame,
+    system: str | None,
+    systems: Sequence[Any],
     style: Style,
     *,
-    has_mean: bool,
+    apart: bool,
+    mean: bool,
 ) -> None:
-    """Draw the dots and intervals of a metric, and the mean of each system."""
-    several = len(systems) > 1
-    whole = pl.concat(systems.values())
-    has_bounds = whole["low"].null_count() < whole.height
+    """Draw the dots and intervals of a metric. `apart`: whether systems are beside each other in a row."""
+    several = apart and len(systems) > 1
+    has_bounds = table["low"].null_count() < table.height
     if several and not has_bounds:
         value = pl.col("value")
-        spans = whole.group_by("y").agg(low=value.min(), high=value.max()).drop_nulls()
+        spans = table.group_by("y").agg(low=value.min(), high=value.max()).drop_nulls()
         ax.hlines(*spans.select("y", "low", "high"), color=draw.grey(ax, 0.75), zorder=1)
-    for number, (name, table) in enumerate(systems.items()):
+    for number, name in enumerate(systems):
+        rows = _of_system(table, system, name)
+        colour = style.color_of([name, "value"], number if apart else 0)
         label = style.label(name) if several else "_value"
-        colour = style.color_of([name] if several else [], number)
-        offset = _OFFSET * (0.5 - (number + 0.5) / len(systems)) if has_bounds else 0.0
-        mean: Any = table["value"].mean()
-        if has_mean and mean is not None:
-            text = f"{style.label('mean')} {draw.number_text(mean)}"
+        average: Any = rows["value"].mean()
+        if mean and apart and average is not None:
+            text = f"{style.label('mean')} {draw.number_text(average)}"
             line: dict[str, Any] = {"linestyle": ":", "linewidth": 1, "zorder": 1}
-            line |= {"color": colour, "label": "_mean"}
-            if several:
-                label = f"{label} ({text})"
-            else:
-                line |= {"color": draw.grey(ax, 0.4), "label": text}
-            ax.axvline(mean, gid=draw.SHARED, **line)
-        colours = [colour] * table.height
-        if not several:
-            colours = [style.color_of(key, number) for key in table.select(keys).rows()]
-        y, value, low, high = _numbers(table, pl.col("y") + offset, "value")
-        ax.hlines(y, low, high, colors=colours, linewidth=1.5)
-        _draw_points(ax, value, y, colours, label)
+            line["color"] = colour if several else draw.grey(ax, 0.4)
+            ax.axvline(average, label="_mean" if several else text, gid=draw.SHARED, **line)
+            label = f"{label} ({text})" if several else label
+        if several and has_bounds:
+            offset = _OFFSET * (0.5 - (number + 0.5) / len(systems))
+            rows = rows.with_columns(pl.col("y") + offset)
+        y, value, low, high = _numbers(rows, "value")
+        ax.hlines(y, low, high, color=colour, linewidth=1.5)
+        ax.plot(value, y, "o", markersize=5, color=colour, label=label)
 
 
-def _draw_points(ax: Axes, x: Any, y: Any, colours: Sequence[Any], label: str) -> None:
-    """Draw dots, those of a colour together."""
-    for colour in dict.fromkeys(colours):
-        places = [i for i, other in enumerate(colours) if other == colour]
-        ax.plot(x[places], y[places], "o", markersize=5, color=colour, label=label)
-
-
-def _numbers(table: pl.DataFrame, y: pl.Expr, value: str) -> Any:
+def _numbers(table: pl.DataFrame, value: str) -> Any:
     """Return y, the values and their bounds as arrays, with NaN for nulls."""
-    return table.select(y, pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
+    return table.select("y", pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
 
 
 def _draw_trends(
     keys: Mapping[str, str], along: str, panels: Sequence[_Panel], style: Style
-) -> Any:
+) -> list[Axes]:
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
-    import numpy as np
-
     others = {key: column for key, column in keys.items() if key != along}
-    title = style.label(along)
-    legend_title = style.join(key for key in others if key != "system")
-    if len(panels) == 1:
-        with draw.axes_of(style, draw.figure_size()) as ax:
-            has_bounds = _draw_trend(ax, panels[0].table, keys[along], others, style)
-            metric_title = _title(panels[0].metric, panels[0].table, style, bounds=has_bounds)
-            ax.set(xlabel=title, ylabel=metric_title)
-            draw.draw_legend([ax], style, legend_title, most_inside=0)
-        return ax
     is_faceted = bool(panels[0].title)
-    width = 11 if is_faceted else 1000
+    columns = 0 if is_faceted else 1
     shared = "xy" if is_faceted else "x"
-    with draw.panels_of(style, len(panels), width, 16, shared=shared) as axes:
+    with draw.panels_of(
+        style, len(panels), 11, 16, columns=columns, shared=shared, linked=shared
+    ) as axes:
         for ax, panel in zip(axes, panels, strict=True):
-            has_bounds = _draw_trend(ax, panel.table, keys[along], others, style)
-            metric_title = _title(panel.metric, panel.table, style, bounds=has_bounds)
-            if is_faceted:
-                draw.title_panel(ax, style, panel.title)
-            else:
-                ax.set_ylabel(metric_title)
+            has_bands = _draw_trend(ax, panel.table, keys[along], others, style)
+            title = (
+                _title(panel.metric, panel.table, style) if has_bands else style.title(panel.metric)
+            )
+            draw.title_panel(ax, style, panel.title)
+            if not is_faceted:
+                ax.set_ylabel(title)
         if is_faceted:
-            draw.title_panels(axes, style, title, metric_title)
+            draw.title_panels(axes, style, style.label(along), title)
         else:
-            axes[-1].set_xlabel(title)
-        draw.draw_legend(axes, style, legend_title)
-    return np.array(axes, dtype=object)
+            axes[-1].set_xlabel(style.label(along))
+        names = style.join(key for key in others if key != "system")
+        draw.draw_legend(axes, style, names, most_inside=0)
+    return axes
 
 
 def _draw_trend(
     ax: Axes, table: pl.DataFrame, along: str, others: Mapping[str, str], style: Style
 ) -> bool:
     """Draw a line for each value of the other keys, and return whether they have bands."""
-    import numpy as np
-
     table = table.with_columns(x=_set_x_axis(ax, table[along], style))
-    step = _usual_step(table["x"])
     lines: dict[Any, pl.DataFrame] = {(): table}
     if others:
         lines = table.partition_by(list(others.values()), maintain_order=True, as_dict=True)
-    names = style.join(others)
-    if len(lines) > _MOST_LINES:
+    if len(lines) > _MOST_LINES or (len(lines) > 1 and table.height > _MOST_POINTS):
         raise ValueError(
-            f"{len(lines)} lines in one axes are more than {_MOST_LINES}: filter the groups, or "
-            f"facet= draws a panel for each value of {names}"
-        )
-    if len(lines) > 1 and table.height > _MOST_POINTS:
-        raise ValueError(
-            f"{len(lines)} lines of {table.height:,} points are more than {_MOST_POINTS}: take longer "
-            f"periods, or facet= draws a panel for each value of {names}"
+            f"{len(lines)} lines of {table.height:,} points are more than {_MOST_LINES} lines or "
+            f"{_MOST_POINTS} points: filter the groups, take longer periods, or facet= draws a panel "
+            f"for each value of {style.join(others)}"
         )
     style.check_colors([value for key in lines for value in key])
+    step = _usual_step(table["x"])
     many = max(rows.height for rows in lines.values()) > _MARKED
     has_bands = len(lines) <= (1 if many else _BANDED_LINES)
+    properties: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.5}
+    if many:
+        properties = {"linewidth": 1}
     for number, (key, of_line) in enumerate(lines.items()):
-        rows = of_line.sort(along, nulls_last=True, maintain_order=True)
-        _, value, low, high = _numbers(rows, pl.lit(0.0), "value")
-        x = rows["x"].to_numpy()
-        breaks = _breaks(rows["x"], step)
-        x = np.insert(x, breaks, x[breaks])
-        value, low, high = (np.insert(bound, breaks, np.nan) for bound in (value, low, high))
-        line: dict[str, Any] = {"color": style.color_of(key, number), "linewidth": 1.5}
-        line["linestyle"] = draw.DASHES[number % len(draw.DASHES) if len(lines) > 2 else 0]
-        if many:
-            line |= {"linewidth": 1, "linestyle": "-"}
-        else:
-            line |= {"marker": "o", "markersize": 4}
-        ax.plot(x, value, label=style.join(key) or "_value", **line)
+        rows = _with_gaps(of_line.sort("x", maintain_order=True), step)
+        colour = style.color_of(key, number)
+        dash = draw.DASHES[number % len(draw.DASHES) if len(lines) > 2 else 0]
+        label = style.join(key) or "_value"
+        ax.plot(rows["x"], rows["value"], label=label, color=colour, linestyle=dash, **properties)
         if has_bands:
-            ax.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
+            bounds = rows.select(pl.col("low", "high").fill_null(float("nan")))
+            ax.fill_between(rows["x"], *bounds, color=colour, alpha=0.15, linewidth=0)
     return has_bands
 
 
 def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
     """Set the ticks of the x axis, and return the place of each value: a number, a time, or that of its name."""
-    width = ax.get_window_extent().width
+    ems = ax.get_window_extent().width / draw.figure_of(ax).dpi / draw.em()
     if values.dtype in _DATES:
         from matplotlib import dates
 
         toolbox: Any = dates
-        ems = width / ax.figure.dpi / draw.em()
         locator = toolbox.AutoDateLocator(maxticks=max(3, int(ems / 6)))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
         return values if values.dtype == pl.Date else values.dt.replace_time_zone(None)
     if values.dtype.is_numeric():
-        from matplotlib.ticker import MaxNLocator
-
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=values.dtype.is_integer()))
+        draw.fewer_ticks(ax.xaxis, max(3, int(ems / 5)), integer=values.dtype.is_integer())
         return values
     names = [
         draw.shorten(style.label(value), 16) for value in values.unique().sort(nulls_last=True)
     ]
-    widest = max((draw.text_width(ax, f"{name}  ") for name in names), default=1.0)
-    every = math.ceil(len(names) * widest / width)
+    every = math.ceil(len(names) * (max(map(len, names)) + 2) * 0.6 / ems)
     ax.set_xticks(range(0, len(names), every), names[::every])
     return (values.rank("dense") - 1).fill_null(len(names) - 1)
 
@@ -481,51 +430,32 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
 def _usual_step(x: pl.Series) -> Any:
     """Return the usual step from one place to the next, or None if there is none."""
     steps = x.unique().sort().diff().drop_nulls()
-    if steps.dtype.is_temporal():
-        steps = steps.cast(pl.Int64)
     usual: Any = steps.median()
-    if usual is None:
+    if usual is None or (steps > usual * _GAP).sum() > max(1, _MOST_GAPS * len(steps)):
         return None
-    gaps = int((steps > _GAP * usual).sum())
-    return usual if gaps <= max(1, _MOST_GAPS * len(steps)) else None
+    return usual
 
 
-def _breaks(x: pl.Series, step: Any) -> Any:
-    """Return the places in front of which a line has a gap, because times are missing."""
-    steps = x.diff()
-    if steps.dtype.is_temporal():
-        steps = steps.cast(pl.Int64)
-    return [] if step is None else (steps > _GAP * step).arg_true().to_list()
-
-
-def _fewer_ticks(ax: Axes, most: int) -> None:
-    """Leave room between the numbers of an axis."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(most))
+def _with_gaps(rows: pl.DataFrame, step: Any) -> pl.DataFrame:
+    """Return the rows of a line with one without a value where times are missing."""
+    if step is None:
+        return rows
+    late = rows.filter(pl.col("x").diff() > step * _GAP).select("x")
+    return pl.concat([late, rows], how="diagonal").sort("x", maintain_order=True)
 
 
 @public_result(options=StyleArguments)
 def plot_comparison(
-    frame: Frame,
-    /,
-    *,
-    kind: Literal["intervals", "differences", "slopes"] | None = None,
-    metric: str | None = None,
-    **options: Unpack[StyleArguments],
+    frame: Frame, /, *, metric: str | None = None, **options: Unpack[StyleArguments]
 ) -> Axes:
-    """Draw a comparison: intervals of differences, the difference of each group, or slopes between two systems.
+    """Draw a comparison of systems: intervals of differences, or the difference of each group.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        For "intervals" the result of `compare`. For "differences" and "slopes" that of `evaluate`
-        or `intervals` for two systems by groups. The frame is not changed.
-    kind : "intervals", "differences" or "slopes", optional
-        "intervals": a dot and a whisker for each difference. "differences": a bar for each group,
-        and the mean difference with its confidence interval from `compare`. "slopes": a line for
-        each group from its value for one system to its value for the other. Default: "intervals"
-        for a result of `compare`, else "differences".
+        The result of `compare`: a dot and a whisker for each difference. Or that of `evaluate` or
+        `intervals` for two systems by groups: a bar for each group, and the mean difference with
+        its confidence interval from `compare`. The frame is not changed.
     metric : str, optional
         The metric to draw, if the frame has several.
     colors : dict, optional
@@ -541,8 +471,8 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        The plot. With "intervals", a dot is filled if its adjusted p-value is below 0.05; in a frame
-        without p-values, if its interval does not contain 0.
+        The plot. A dot is filled if its adjusted p-value is below 0.05; in a frame without
+        p-values, if its interval does not contain 0. One-sided intervals reach the edge.
 
     Raises
     ------
@@ -564,42 +494,26 @@ def plot_comparison(
     >>> table = pl.DataFrame(
     ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
     ... )
-    >>> ax = fp.plot_comparison(table, kind="slopes", ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    >>> ax = fp.plot_comparison(table, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['new better: 1', 'new worse: 1']
     """
     style = Style.of(options)
     style.check_colors(_SIDES)
-    frame_kind = find_kind(frame)
-    is_comparison = frame_kind is not None and "difference" in map(str, frame_kind.columns)
-    check_choice("kind", kind, ("intervals", "differences", "slopes", None))
-    if kind == "intervals" or (kind is None and is_comparison):
+    kind = find_kind(frame)
+    if kind is not None and "difference" in map(str, kind.columns):
         return _draw_intervals(frame, metric, style)
-    if is_comparison:
-        raise ValueError(
-            f"kind={shown(kind)} draws the values of groups: give the result of evaluate for two systems"
-        )
-    pairs = _pairs(frame, metric)
-    return _draw_slopes(pairs, style) if kind == "slopes" else _draw_differences(pairs, style)
+    return _draw_differences(_pairs(frame, metric), style)
 
 
 class _Pairs(NamedTuple):
-    """The values of two systems for the groups that have both."""
+    """The values of two systems for the groups that have both, the largest difference first."""
 
     metric: str
-    keys: Sequence[str]
+    keys: Mapping[str, str]
     systems: Sequence[Any]
     table: pl.DataFrame
-    """The keys as `key_columns`, and `old, new` and `difference`."""
-
-    @property
-    def key_columns(self) -> list[str]:
-        """Return the columns of the keys."""
-        return self.table.columns[:-3]
-
-    def names(self, style: Style) -> list[str]:
-        """Return the names of the groups."""
-        return [style.join(key) for key in self.table.select(self.key_columns).rows()]
+    """The key columns, and `old, new` and `difference`."""
 
 
 def _pairs(frame: Any, metric: str | None) -> _Pairs:
@@ -619,13 +533,14 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
             "filter it, or draw the result of compare, which has all pairs"
         )
     rows = list(key_of.values())
-    sides = [
-        _of_system(table, system, of_side).select(*rows, by_name("value").alias(side))
-        for of_side, side in zip(systems, ("old", "new"), strict=True)
-    ]
-    both = sides[0].join(sides[1], on=rows, nulls_equal=True, maintain_order="left")
-    both = both.drop_nulls(["old", "new"]).with_columns(difference=pl.col("new") - pl.col("old"))
-    return _Pairs(name, list(key_of), systems, both)
+    old, new = (_of_system(table, system, side) for side in systems)
+    both = old.rename({"value": "old"}).join(
+        new.rename({"value": "new"}), on=rows, nulls_equal=True, maintain_order="left"
+    )
+    both = both.select(*rows, "old", "new", difference=pl.col("new") - pl.col("old"))
+    return _Pairs(
+        name, key_of, systems, _in_order(both.drop_nulls("difference"), rows, "difference")
+    )
 
 
 def _side_colours(style: Style) -> list[Any]:
@@ -633,35 +548,20 @@ def _side_colours(style: Style) -> list[Any]:
     return [style.color_of([side], number) for number, side in enumerate(_SIDES)]
 
 
-def _counts(pairs: _Pairs, style: Style) -> list[str]:
-    """Return how many groups are better and worse for the second system, as texts."""
-    difference = pairs.table["difference"]
-    name = style.label(pairs.systems[1])
-    better = int((difference > 0).sum())
-    worse = int((difference < 0).sum())
-    texts = [
-        f"{name} {style.label('better')}: {better:,}",
-        f"{name} {style.label('worse')}: {worse:,}",
-    ]
-    if equal := len(difference) - better - worse:
-        texts[1] += f", {style.label('equal')}: {equal:,}"
-    return texts
-
-
 def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     """Draw the differences as bars, named if they are few, and their mean with its interval."""
-    pairs = pairs._replace(table=_in_order(pairs.table, pairs.key_columns, "difference"))
     difference = pairs.table["difference"]
     n = len(difference)
     named = n <= _NAMED
-    sides = (difference.clip(lower_bound=0), difference.clip(upper_bound=0))
     old, new = map(style.label, pairs.systems)
-    title = f"{style.title(pairs.metric)}: {new} - {old}"
     keys = style.join(pairs.keys)
+    counts = [int((difference > 0).sum()), int((difference < 0).sum())]
+    bounds = ({"lower_bound": 0}, {"upper_bound": 0})
+    sides = zip(_SIDES, bounds, counts, _side_colours(style), strict=True)
     with draw.axes_of(style, draw.figure_size()) as ax:
-        for side, colour, label in zip(
-            sides, _side_colours(style), _counts(pairs, style), strict=True
-        ):
+        for word, bound, count, colour in sides:
+            side = difference.clip(**bound)
+            label = f"{new} {style.label(word)}: {count:,}"
             if named:
                 ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, color=colour, label=label)
             else:
@@ -669,14 +569,18 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
                 every = -(-n // _BARS)
                 edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
                 ax.stairs(side.gather_every(every), edges, fill=True, color=colour, label=label)
+        if equal := n - sum(counts):
+            draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
         if n:
             _draw_mean(ax, pairs, along_x=named)
+        title = draw.wrap(f"{style.title(pairs.metric)}: {new} - {old}")
         if named:
-            ax.set(xlabel=draw.wrap(title), ylabel=keys)
-            _name_rows(ax, pairs.names(style), style)
+            ax.set(xlabel=title, ylabel=keys)
+            names = pairs.table.select(pairs.keys.values()).rows()
+            _name_rows(ax, list(map(style.join, names)), style)
         else:
             along = f"{n:,} values of {keys}, the largest difference first"
-            ax.set(xlabel=along, ylabel=draw.wrap(title))
+            ax.set(xlabel=along, ylabel=title)
         draw.draw_legend([ax], style, most_inside=0)
     return ax
 
@@ -685,11 +589,9 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     """Draw the mean difference and its confidence interval, which `compare` computes, and a line at 0."""
     draw_line = ax.axvline if along_x else ax.axhline
     draw_span = ax.axvspan if along_x else ax.axhspan
-    sides = [
-        pairs.table.select(*pairs.key_columns, value=side, system=pl.lit(side))
-        for side in ("old", "new")
-    ]
-    compared = compare(pl.concat(sides), "value", mean_over=pairs.key_columns, baseline="old")
+    rows = list(pairs.keys.values())
+    table = pairs.table.unpivot(["old", "new"], index=rows, variable_name="system")
+    compared = compare(table, "value", mean_over=rows, baseline="old")
     difference, low, high = compared.select("difference", "low", "high").row(0)
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
@@ -708,52 +610,57 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     key_of = key_of or {"system": "system"}
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
-    labels = [style.join(key) for key in table.select(key_of.values()).rows()]
+    labels = list(map(style.join, table.select(key_of.values()).rows()))
     baselines = list(map(style.label, table["baseline"]))
     title = f"{style.title(name)}: difference"
     if len(set(baselines)) > 1:
         labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
     elif baselines:
         title = f"{title} from {baselines[0]}"
-    is_clear, words = _clear(table)
+    table = table.with_columns(y=pl.int_range(pl.len() - 1, -1, -1).cast(pl.Float64))
     with draw.axes_of(style, draw.figure_size()) as ax:
         colour = _side_colours(style)[0]
         ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
-        rows = pl.int_range(table.height - 1, -1, -1).cast(pl.Float64)
-        numbers = _numbers(table, rows, "difference")
-        for (y, value, low, high), clear in zip(numbers.T, is_clear, strict=True):
-            ax.hlines(y, low, high, color=colour, linewidth=1.5)
-            face: Any = colour if clear else ax.get_facecolor()
-            dot: dict[str, Any] = {"markersize": 6, "color": colour, "markerfacecolor": face}
-            ax.plot([value], [y], "o", label=style.label(words[not clear]), **dot)
+        clear, words = _clear(table)
+        for word, part, face in zip(
+            words,
+            (table.filter(clear), table.filter(~clear)),
+            (colour, ax.get_facecolor()),
+            strict=True,
+        ):
+            if part.height:
+                y, value, low, high = _numbers(part, "difference")
+                ax.hlines(y, low, high, color=colour, linewidth=1.5)
+                dots: dict[str, Any] = {"markersize": 6, "color": colour, "markerfacecolor": face}
+                ax.plot(value, y, "o", label=style.label(word), **dots)
         # The column `system` may hold groups of another name, such as countries.
         keys = style.join(key for key in key_of if key != "system")
-        ax.set(xlabel=f"{draw.wrap(title)}\n({_interval_label(result.table, style)})", ylabel=keys)
-        _fewer_ticks(ax, 6)
+        interval = style.label("confidence interval")
+        ax.set(xlabel=f"{draw.wrap(title)}\n({interval})", ylabel=keys)
+        draw.fewer_ticks(ax.xaxis, 6)
         _name_rows(ax, labels, style)
         draw.draw_legend([ax], style, most_inside=0)
     return ax
 
 
-def _clear(table: pl.DataFrame) -> tuple[list[bool], tuple[str, str]]:
+def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
     """Return which differences are significant, and what this means, and the opposite, in the legend."""
     for column, name in (("p_adjusted", "adjusted p"), ("p_value", "p")):
         if column in table.columns and table[column].null_count() < table.height:
-            clear = (table[column] < _SIGNIFICANT).fill_null(value=False).to_list()
+            clear = (table[column] < _SIGNIFICANT).fill_null(value=False)
             return clear, (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
-    outside = (pl.col("low") > 0) | (pl.col("high") < 0)
-    clear = table.select(outside.fill_null(value=False)).to_series().to_list()
-    return clear, ("interval without 0", "interval contains 0")
+    outside = (table["low"] > 0) | (table["high"] < 0)
+    return outside.fill_null(value=False), ("interval without 0", "interval contains 0")
 
 
 def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
-    """Read a result of `compare`, and the name of its metric."""
+    """Read a result of `compare`, and the name of its metric. Infinite bounds of one-sided intervals become finite."""
     columns = ("metric", "baseline", "system", "difference", "low", "high")
-    optional = ("level", "p_adjusted", "p_value")
+    required = dict.fromkeys(columns, "compare gives it")
     result = read_result(
         frame,
-        dict.fromkeys(columns, "compare gives it") | dict.fromkeys(optional, ""),
-        "kind='intervals' draws a frame that compare gave",
+        required | dict.fromkeys(("p_adjusted", "p_value"), ""),
+        "plot_comparison draws a frame that compare gave",
     )
     metrics = result.table["metric"].unique(maintain_order=True).to_list()
     if metric is None and len(metrics) > 1:
@@ -761,66 +668,14 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
     name = next(iter(metrics), "") if metric is None else check_text("metric", metric)
     if name not in metrics:
         raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
-    of_metric = result.table.filter(by_name("metric").eq_missing(pl.lit(name)))
-    return Result(result.keys, of_metric), name
-
-
-def _draw_slopes(pairs: _Pairs, style: Style) -> Axes:
-    """Draw a line for each group, from its value for the first system to its value for the second."""
-    table = pairs.table
-    _check_rows(table.height, "groups")
-    width, height = draw.figure_size()
-    height = max(height, (8 + 1.3 * table.height) * draw.em())
-    with draw.axes_of(style, (min(width, height), height)) as ax:
-        better, worse = _side_colours(style)
-        for old, new in table.select("old", "new").rows():
-            colour = better if new > old else worse
-            colour = draw.grey(ax, 0.5) if new == old else colour
-            line: dict[str, Any] = {"markersize": 4, "linewidth": 1.2, "color": colour}
-            ax.plot([0, 1], [old, new], "o-", label="_slope", **line)
-        for label, colour in zip(_counts(pairs, style), (better, worse), strict=True):
-            ax.plot([], [], color=colour, label=label)
-        ax.set_xlim(-0.1, 1.1)
-        systems = [
-            draw.fit(ax, style.label(system), 12 * draw.em() * ax.figure.dpi)
-            for system in pairs.systems
-        ]
-        ax.set_xticks([0, 1], systems)
-        ax.set_ylabel(style.title(pairs.metric))
-        draw.draw_legend([ax], style, most_inside=0)
-        _name_slopes(ax, pairs, style)
-    return ax
-
-
-def _name_slopes(ax: Axes, pairs: _Pairs, style: Style) -> None:
-    """Write the names of the groups at the right, apart from each other, if there is room."""
-    figure = draw.figure_of(ax)
-    figure.draw_without_rendering()
-    pixels = 1.15 * draw.em() * figure.dpi
-    low, high = ax.get_ylim()
-    step = (high - low) * pixels / ax.get_window_extent().height
-    heights = pairs.table["new"].to_list()
-    if not 0 < len(heights) * step <= high - low:
-        return
-    places = _apart(heights, step, high - step / 2)
-    # The x axis ends at 1.1 and begins at -0.1, so the right ends of the slopes are at 11/12.
-    leader: dict[str, Any] = {"color": draw.grey(ax, 0.7), "linewidth": 0.6, "label": "_leader"}
-    leader |= {"transform": ax.get_yaxis_transform(), "clip_on": False, "zorder": 1}
-    for name, height, place in zip(pairs.names(style), heights, places, strict=True):
-        text = draw.shorten(name, 24)
-        ax.plot([0.93, 0.99], [height, place], scalex=False, scaley=False, **leader)
-        ax.text(1.0, place, text, va="center", fontsize="small", transform=ax.get_yaxis_transform())
-
-
-def _apart(heights: Sequence[float], step: float, ceiling: float) -> list[float]:
-    """Return places near these heights that are at least a step apart and not above the ceiling."""
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    places = list(heights)
-    floor = -math.inf
-    for i in order:
-        places[i] = max(heights[i], floor)
-        floor = places[i] + step
-    for i in reversed(order):
-        places[i] = min(places[i], ceiling)
-        ceiling = places[i] - step
-    return places
+    table = result.table.filter(by_name("metric").eq_missing(pl.lit(name)))
+    numbers = table.select(pl.concat_list("low", "high", "difference").explode().alias("all"))[
+        "all"
+    ]
+    finite = numbers.filter(numbers.is_finite())
+    if finite.len():
+        least: Any = finite.min()
+        most: Any = finite.max()
+        margin = (most - least) / 4
+        table = table.with_columns(pl.col("low", "high").clip(least - margin, most + margin))
+    return Result(result.keys, table), name

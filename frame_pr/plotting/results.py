@@ -61,19 +61,25 @@ def read_result(
     kind, _ = kind.with_keys(kind.columns[:end])
     # The streaming engine would copy the columns.
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
-    for name in [*keys, *available] if table.height else []:
-        dtype = table[name].dtype
+    if table.height:
+        _check_dtypes(table.select(*keys, *available), keys, expectation)
+    key_of = {name: f"key {i}" for i, name in enumerate(keys)}
+    key_columns = [table[name].alias(column) for name, column in key_of.items()]
+    return Result(key_of, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
+
+
+def _check_dtypes(table: pl.DataFrame, keys: Sequence[str], expectation: str) -> None:
+    """Refuse columns that no plot can draw."""
+    for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(
                 f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it"
             )
-        if not (dtype.is_numeric() or dtype == pl.Null or name in keys or name in _LABELS):
+        is_number = dtype.is_numeric() or dtype == pl.Null
+        if not is_number and name not in (*keys, *_LABELS):
             raise TypeError(
                 f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers"
             )
-    key_of = {name: f"key {i}" for i, name in enumerate(keys)}
-    key_columns = [table[name].alias(column) for name, column in key_of.items()]
-    return Result(key_of, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
 
 
 def read_metrics(

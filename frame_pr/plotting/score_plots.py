@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _MOST_BINS = 10_000
 _WIDE = 50
 """The axis of positive scores is logarithmic if the range is so many times the distance of the median from its end."""
-_OUTLYING, _FAR = 0.005, 20
+_OUTLYING = 0.005
+_FAR = 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
@@ -133,22 +134,16 @@ def _draw_groups(
     shared: str = "xy",
 ) -> Any:
     """Draw the only group into one axes, or a panel for each group. `draw_group` returns numbers for the title."""
-    import numpy as np
-
-    groups = result.groups()
-    if len(groups) < 2:
-        with draw.axes_of(style, draw.figure_size()) as ax:
-            draw_group(ax, groups[0][1] if groups else result.table, in_panel=False)
-            ax.set(xlabel=titles[0], ylabel=titles[1])
-            draw.draw_legend([ax], style, most_inside=0)
-        return ax
-    with draw.panels_of(style, len(groups), 12, 7, ratio=0.7, shared=shared) as axes:
+    groups = result.groups() or [((), result.table)]
+    many = len(groups) > 1
+    with draw.panels_of(style, len(groups), 12, 7, ratio=0.7, shared=shared, linked=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
-            numbers = draw_group(ax, table, in_panel=True)
-            draw.title_panel(ax, style, style.join(key), *numbers.split("\n"))
+            numbers = draw_group(ax, table, in_panel=many)
+            if many:
+                draw.title_panel(ax, style, style.join(key), *numbers.split("\n"))
         draw.title_panels(axes, style, *titles)
-        draw.draw_legend(axes, style)
-    return np.array(axes, dtype=object)
+        draw.draw_legend(axes, style, most_inside=0)
+    return draw.one_or_all(axes)
 
 
 def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
@@ -233,16 +228,21 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
     import numpy as np
 
     order = np.argsort(scores, kind="stable")
-    ordered, below = scores[order], np.cumsum(counts[order]) / counts.sum()
-    low, high = float(ordered[0]), float(ordered[-1])
+    ordered = scores[order]
+    below = np.cumsum(counts[order]) / counts.sum()
+    low = float(ordered[0])
+    high = float(ordered[-1])
+    # The range without the outermost rows.
     first = float(ordered[np.searchsorted(below, _OUTLYING)])
     last = float(ordered[min(len(below) - 1, np.searchsorted(below, 1 - _OUTLYING))])
     if first < last and high - low > _FAR * (last - first):
         margin = 0.5 * (last - first)
-        low, high = max(low, first - margin), min(high, last + margin)
+        low = max(low, first - margin)
+        high = min(high, last + margin)
     if low == high:
         wide = max(0.5, abs(low) * 1e-6)
-        low, high = low - wide, high + wide
+        low -= wide
+        high += wide
     # The difference of two scores near 1e308 would overflow.
     shares = np.arange(bins + 1) / bins
     edges = np.unique(low * (1 - shares) + high * shares)

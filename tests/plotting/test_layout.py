@@ -59,9 +59,6 @@ PLOTS: dict[str, Callable[..., Any]] = {
     "differences": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(
         **to
     ),
-    "slopes": lambda **to: LONG.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(
-        kind="slopes", **to
-    ),
 }
 PANELS: dict[str, Callable[..., Any]] = {
     "facets": lambda: LONG.pr.plot("truth", SYSTEMS, by="country", facet=True),
