@@ -100,7 +100,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
         prediction = f"{prediction}\n({cutoff})"
     width, _ = draw.figure_size()
     wide = 7 + 3 * len(classes)
-    with draw.panels_of(style, len(groups), wide, 5, ratio=0.8, shared="") as axes:
+    with draw.panels_of(style, len(groups), (wide, 5), ratio=0.8, shared="") as axes:
         if len(groups) == 1 and not style.axes:
             ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
             side = min(width, ems * draw.em())

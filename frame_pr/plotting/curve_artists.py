@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.metrics.metric import Counts
-from frame_pr.metrics.rates import rate_of
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import (
     BENEFITS,
     Curve,
     CurveOptions,
-    benefit,
     has_unit_range,
     quantity_title,
 )
@@ -89,25 +86,23 @@ def draw_curves(
 ) -> None:
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
-    style = chart.style
     _set_axes(ax, curves, chart)
-    behind = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
+    grey = draw.grey(ax, 0.75)
     for other in others:
-        draw_line(ax, other, options, {**behind, "zorder": 1.5, "label": "_other"})
+        line = {"color": grey, "linewidth": 0.6, "zorder": 1.5, "label": "_other"}
+        draw_line(ax, other, options, line)
     for drawn in curves:
         if options.rectangles or (options.interpolated and not options.mean_over):
             _draw_areas(ax, drawn, options)
-        line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
-        draw_line(ax, drawn.curve, options, line)
+        draw_line(ax, drawn.curve, options, {"gid": draw.CURVE, **drawn.line, "label": drawn.label})
     if others:
-        draw.add_entry(ax, f"{len(others)} {style.label('others')}", **behind)
+        draw.add_entry(ax, f"{len(others)} others", color=grey, linewidth=0.6)
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
     if options.interpolated and not options.mean_over:
-        dashed = {"color": draw.grey(ax, 0.5), "linestyle": "--", "linewidth": 1}
-        draw.add_entry(ax, style.label("interpolated"), **dashed)
+        draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)
     if options.baseline and len(options.ys) == 1:
-        _draw_baselines(ax, curves, others, chart)
+        _draw_baselines(ax, [*(drawn.curve for drawn in curves), *others], chart)
     _draw_marks(ax, curves, chart)
     if len(curves) == 1 and not options.interpolated:
         _explain_area(ax, curves[0].curve, chart)
@@ -183,29 +178,28 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
         # Fills keep the last point of each cell.
         starts = _cells(points["x"].to_numpy())
         points = points[np.append(starts[1:], points.height) - 1]
-    edges = np.append(0.0, points["x"].to_numpy())
-    raw = np.append(points["y"][:1], points["y"])
-    top = raw
-    fill: dict[str, Any] = {"step": "pre", "color": drawn.colour, "linewidth": 0}
+    points = pl.concat([points.head(1).with_columns(x=0.0), points])
+    edges = points["x"].to_numpy()
+    top = raw = points["y"].to_numpy()
+    colour = drawn.colour
     if options.interpolated:
-        top = np.append(points["envelope"][:1], points["envelope"])
-        line: dict[str, Any] = {"linestyle": "--", "linewidth": 1, "label": "_envelope"}
-        ax.plot(edges, top, drawstyle="steps-pre", color=drawn.colour, **line)
-        ax.fill_between(edges, raw, top, alpha=0.15, **fill)
+        top = points["envelope"].to_numpy()
+        line: dict[str, Any] = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
+        ax.plot(edges, top, color=colour, label="_envelope", **line)
+        ax.fill_between(edges, raw, top, step="pre", color=colour, alpha=0.15, linewidth=0)
     if options.rectangles:
-        ax.fill_between(edges, top, alpha=0.25, **fill)
+        ax.fill_between(edges, top, step="pre", color=colour, alpha=0.25, linewidth=0)
         # The last point at each recall is at the right end of a rectangle.
         last = np.flatnonzero(np.diff(edges, append=2) > 0)
         if len(last) <= _EDGES:
-            heights = top[np.append(1, last[1:])]
-            ax.vlines(edges[last], 0, heights, color=drawn.colour, linewidth=0.8, alpha=0.6)
+            ax.vlines(edges[last], 0, top[last], color=colour, linewidth=0.8, alpha=0.6)
 
 
 def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
     """Write tp / k into each of few rectangles, and above the axes the sum that is the average precision."""
+    positives = curve.positives or 1
     left = 0.0
     terms = []
-    positives = curve.positives or 1
     for added, tp, k in curve.steps:
         height = f"{tp}/{k}"
         middle = left + added / positives / 2
@@ -214,8 +208,7 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
         terms.append(height if added == 1 else f"{added}·{height}")
     if terms and not chart.in_panel and not ax.get_title():
         area = draw.number_text(curve.area or 0, 3)
-        title = f"({' + '.join(terms)}) / {positives:g} = {area}"
-        draw.title_panel(ax, chart.style, title)
+        draw.title_panel(ax, chart.style, f"({' + '.join(terms)}) / {positives:g} = {area}")
 
 
 def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
@@ -223,114 +216,107 @@ def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
     options = chart.options
     # The mean at a recall is that of the heights up to it.
     step: Any = "pre" if options.is_pr and options.mean_over else None
-    texts = dict[str, None]()
+    texts = []
     for drawn in curves:
         curve = drawn.curve
         if curve.band is not None:
             x, low, high = curve.band.drop_nulls().cast(pl.Float64).to_numpy().T
             ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
             size = "" if curve.rows is None else f", n = {draw.count_text(curve.rows)}"
-            texts[f"bootstrap{size}" if options.interval else "of the mean"] = None
-    where = chart.style.label(options.x, quantity_title(options.x)).lower()
-    for text in texts:
-        label = chart.style.label("confidence interval", f"95 % interval at each {where}")
-        entry = {"color": draw.grey(ax, 0.5), "linewidth": 6, "alpha": 0.2}
-        draw.add_entry(ax, f"{label} ({text})", **entry)
+            texts.append("of the mean" if options.mean_over else f"bootstrap{size}")
+    where = quantity_title(options.x).lower()
+    label = chart.style.label("confidence interval", f"95 % interval at each {where}")
+    for text in dict.fromkeys(texts):
+        draw.add_entry(ax, f"{label} ({text})", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
 
 
-def _draw_baselines(
-    ax: Axes, curves: Sequence[Drawn], others: Sequence[Curve], chart: Chart
-) -> None:
+def _draw_baselines(ax: Axes, curves: Sequence[Curve], chart: Chart) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
     options = chart.options
-    style = chart.style
     y = options.ys[0]
-    line: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
-    every_curve = [*(drawn.curve for drawn in curves), *others]
+    grey = draw.grey(ax, 0.5)
+    random_ranking = chart.style.label("random ranking")
     # Prevalences that look the same are one line.
-    sizes = {
-        round(curve.positives / curve.rows, 2) or curve.positives / curve.rows: curve
-        for curve in every_curve
-        if curve.positives and curve.rows
-    }
-    if not sizes:
+    shares = [curve.positives / curve.rows for curve in curves if curve.positives and curve.rows]
+    shares = sorted({round(share, 2) or share: share for share in shares}.values())
+    if not shares:
         return
     if options.axes in _ENDS:
         # Many points, so that the line is right on other scales.
         x = [i / 200 for i in range(201)]
-        ax.plot(x, x[::-1] if options.is_det else x, label="_baseline", zorder=1, **line)
-        label = style.label("random ranking") + " (AUC = 0.5)" * options.is_roc
-        draw.add_entry(ax, label, **line)
-    elif y in ("precision", "lift"):
-        _draw_random_values(ax, sizes, line, chart)
+        label = random_ranking + " (AUC = 0.5)" * options.is_roc
+        _draw_reference(ax, x, x[::-1] if options.is_det else x, ":")
+        draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
+    elif y == "lift":
+        ax.axhline(1, color=grey, linestyle=":", linewidth=1, label="_baseline", zorder=1)
+        draw.add_entry(ax, random_ranking, color=grey, linestyle=":", linewidth=1)
+    elif y == "precision":
+        _draw_prevalences(ax, shares, chart)
     elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
-        for stroke, name, share in ((":", "alert on all rows", 1.0), ("--", "alert on none", 0.0)):
-            line["linestyle"] = stroke
-            for curve in sizes.values():
-                points = _alerts(y, share, curve)
-                ax.plot(points["x"], points["y"], label="_baseline", zorder=1, **line)
-            draw.add_entry(ax, style.label(name), **line)
+        x = [i / 300 for i in range(298)]
+        for stroke, name, selected in ((":", "alert on all rows", 1), ("--", "alert on none", 0)):
+            for share in shares:
+                _draw_reference(ax, x, [_cost_of_alerts(y, t, share, selected) for t in x], stroke)
+            label = chart.style.label(name)
+            draw.add_entry(ax, label, color=grey, linestyle=stroke, linewidth=1)
 
 
-def _alerts(y: str, share: float, curve: Curve) -> pl.DataFrame:
-    """Return thresholds and the cost or the net benefit of alerts on this share of the rows."""
-    positives = pl.lit(float(curve.positives or 0))
-    rows = pl.lit(float(curve.rows or 0))
-    counts = Counts(positives * share, rows * share, positives, rows)
-    x = pl.col("x")
-    value = benefit(y, counts, x) if y in BENEFITS else rate_of(y).formula(counts)
-    return pl.DataFrame({"x": [i / 300 for i in range(298)]}).with_columns(y=value)
+def _draw_reference(ax: Axes, x: Sequence[float], y: Sequence[float], stroke: str) -> None:
+    """Draw a thin grey line that the legend does not name."""
+    grey = draw.grey(ax, 0.5)
+    ax.plot(x, y, color=grey, linestyle=stroke, linewidth=1, zorder=1, label="_baseline")
 
 
-def _draw_random_values(
-    ax: Axes, sizes: Mapping[float, Curve], line: dict[str, Any], chart: Chart
-) -> None:
-    """Draw the precision or the lift of a random ranking: a line for each value, or a band around many."""
-    values = [1.0]
-    label = chart.style.label("random ranking")
-    if chart.options.ys == ["precision"]:
-        values = sorted((curve.positives or 0) / (curve.rows or 1) for curve in sizes.values())
-        label = chart.style.label("prevalence")
-        ends = dict.fromkeys(map(draw.number_text, (values[0], values[-1])))
-        if not chart.in_panel:
-            label = f"{label} ({' to '.join(ends)})"
-    if len(values) > _BASELINES:
-        line = {"color": line["color"], "alpha": 0.2}
-        ax.axhspan(values[0], values[-1], linewidth=0, zorder=0.5, **line)
-        line["linewidth"] = 6
-    else:
-        for value in values:
-            ax.axhline(value, label="_baseline", zorder=1, **line)
-    draw.add_entry(ax, label, **line)
+def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> float:
+    """Return the cost or the net benefit of a row if all rows, or none, are predicted positive."""
+    if y not in BENEFITS:
+        missed = float(y.removeprefix("cost"))
+        return 1 - share if selected else missed * share
+    benefit = share - (1 - share) * threshold / (1 - threshold)
+    return selected * (benefit if y == "net_benefit" else benefit / share)
+
+
+def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> None:
+    """Draw the precision of a random ranking: a line for each prevalence, or a band around many."""
+    grey = draw.grey(ax, 0.5)
+    label = chart.style.label("prevalence")
+    if not chart.in_panel:
+        ends = dict.fromkeys(map(draw.number_text, (shares[0], shares[-1])))
+        label = f"{label} ({' to '.join(ends)})"
+    if len(shares) > _BASELINES:
+        ax.axhspan(shares[0], shares[-1], color=grey, alpha=0.2, linewidth=0, zorder=0.5)
+        draw.add_entry(ax, label, color=grey, alpha=0.2, linewidth=6)
+        return
+    for share in shares:
+        ax.axhline(share, color=grey, linestyle=":", linewidth=1, label="_baseline", zorder=1)
+    draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
 
 
 def _draw_marks(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
     """Draw the marked points, each mark with its own shape, and the thresholds of a few next to them."""
-    options = chart.options
-    one = len(curves) == 1 and len(options.ys) == 1 and not chart.in_panel
-    few = sum(len(drawn.curve.marks) for drawn in curves) <= _NAMED_MARKS and not chart.in_panel
-    explained = set()
-    for drawn in curves:
-        for mark in drawn.curve.marks:
-            shape: dict[str, Any] = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
-            shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
-            ax.plot([mark.x], [mark.y], label="_mark", gid="mark", color=drawn.colour, **shape)
-            if few and options.x != "threshold":
-                shift = (0.6, 0.3 + 1.1 * (mark.number % 3))
-                at: dict[str, Any] = {
-                    "xytext": shift,
-                    "textcoords": "offset fontsize",
-                    "fontsize": "small",
-                }
-                ax.annotate(mark.threshold, (mark.x, mark.y), **at)
-            text = f"{mark.text}{mark.value}" if one or options.x == "threshold" else mark.text
-            if text not in explained:
-                color = drawn.colour if one else draw.grey(ax, 0.35)
-                draw.add_entry(ax, text, color=color, **shape)
-                if options.x == "threshold":
-                    guide: dict[str, Any] = {"linewidth": 0.8, "zorder": 1, "label": "_guide"}
-                    ax.axvline(mark.x, color=draw.grey(ax, 0.5), **guide)
-            explained.add(text)
+    by_threshold = chart.options.x == "threshold"
+    one = len(curves) == 1 and not chart.in_panel
+    marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]
+    texts = set()
+    for drawn, mark in marks:
+        shape: dict[str, Any] = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
+        shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
+        ax.plot([mark.x], [mark.y], label="_mark", gid="mark", color=drawn.colour, **shape)
+        if not by_threshold and not chart.in_panel and len(marks) <= _NAMED_MARKS:
+            ax.annotate(
+                mark.threshold,
+                (mark.x, mark.y),
+                (0.6, 0.3 + 1.1 * (mark.number % 3)),
+                textcoords="offset fontsize",
+                fontsize="small",
+            )
+        text = f"{mark.text}{mark.value}" if one or by_threshold else mark.text
+        if text not in texts:
+            draw.add_entry(ax, text, color=drawn.colour if one else draw.grey(ax, 0.35), **shape)
+            if by_threshold:
+                grey = draw.grey(ax, 0.5)
+                ax.axvline(mark.x, color=grey, linewidth=0.8, zorder=1, label="_guide")
+        texts.add(text)
 
 
 def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:

@@ -361,12 +361,11 @@ def _curves(
         if table["recall"].null_count() == table.height:
             without.append(key)
             continue
-        names = dict(zip(result.keys, key, strict=True))
         for y in options.ys:
-            of_y = {**names, Y_KEY: y} if len(options.ys) > 1 else names
             curve_of_group = _curve(table, y, options)
             marks = _marked(table, y, numbers.get(key, {}), options)
-            curves.append(curve_of_group._replace(key=of_y, marks=marks))
+            key_of_y = _key(result, key, y, options)
+            curves.append(curve_of_group._replace(key=key_of_y, marks=marks))
     return Curves([*result.keys], curves, without)
 
 
@@ -531,7 +530,7 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
         if table.height:
             area = by_key.get(key, {"area": None, "spread": None})
             mean = Curve(
-                dict(zip(result.keys, key, strict=True)),
+                _key(result, key, y, options),
                 table.select(x=x, y=y),
                 area["area"],
                 groups=table["groups"][0],
@@ -563,31 +562,30 @@ def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
 
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
-    last = max((numbers["rows"] for numbers in rows.numbers(["rows"]).values()), default=0)
+    last: Any = rows.table("rows").table["rows"].max() or 0
     ranks = {*range(1, min(last, 10) + 1)}
     if last:
         ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
-    names = {f"{y}@{k}": k for y in options.ys for k in sorted(ranks)}
-    frame = intervals(
-        rows.frame,
-        list(names),
-        rows.truth,
-        rows.score,
-        mean_over=options.mean_over,
-        **rows.keywords,
-    )
-    columns = dict.fromkeys(("metric", "value", "low", "high"), "means")
-    columns |= {"n": "", "units": ""}
+    names = [f"{y}@{k}" for y in options.ys for k in sorted(ranks)]
+    keywords = {**rows.keywords, "mean_over": options.mean_over}
+    frame = intervals(rows.frame, names, rows.truth, rows.score, **keywords)
+    columns = dict.fromkeys(("metric", "value", "low", "high"), "means") | {"n": "", "units": ""}
     result = read_result(frame, columns, "plot draws means")
     curves = []
     for (key, table), y in product(result.groups(), options.ys):
         of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
-        names_of_keys = dict(zip(result.keys, key, strict=True))
-        if len(options.ys) > 1:
-            names_of_keys[Y_KEY] = y
-        ranks_of_y = pl.Series([names[name] for name in of_y["metric"]])
-        of_y = of_y.with_columns(x=ranks_of_y, y="value")
-        points = of_y.select("x", "y")
-        count = of_y["n" if "n" in of_y.columns else "units"][0]
-        curves.append(Curve(names_of_keys, points, groups=count, band=_band(of_y, "x")))
+        of_y = of_y.with_columns(x=pl.col("metric").str.split("@").list.last().cast(int), y="value")
+        curve_of_mean = Curve(
+            _key(result, key, y, options),
+            of_y.select("x", "y"),
+            groups=of_y["n" if "n" in of_y.columns else "units"][0],
+            band=_band(of_y, "x"),
+        )
+        curves.append(curve_of_mean)
     return Curves([*result.keys], curves, [])
+
+
+def _key(result: Result, key: Sequence[Any], y: str, options: CurveOptions) -> dict[str, Any]:
+    """Return the key of a curve: that of its group, and its quantity if there are several."""
+    names = dict(zip(result.keys, key, strict=True))
+    return {**names, Y_KEY: y} if len(options.ys) > 1 else names

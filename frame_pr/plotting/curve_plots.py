@@ -209,7 +209,8 @@ def plot(
         score=score,
     )
     style = Style.of(options, panels=bool(selection.facet))
-    line = _line_properties({name: options[name] for name in options.keys() - _OPTIONS})
+    others = {name: value for name, value in options.items() if name not in _OPTIONS}
+    line = _line_properties(others)
     of_rows = options_in(options)
     if truth is None and score is None:
         if selection.mean_over or by is not None or of_rows:
@@ -540,15 +541,12 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     lines = [key for key in data.keys if key not in facets]
     names, title = _names(data.curves, lines, chart.options, style)
     several = len({name.name for name in names}) > 1
-    last = {key[-1] for key in panels}
-    columns = len(last) if len(facets) == 2 and 1 < len(last) <= draw.IN_A_ROW else 0
     height = 5.5 + len(chart.options.marks) * (not several)
     chart = chart._replace(in_panel=True)
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
+    # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
-    with draw.panels_of(
-        style, len(panels), 11, height, ratio=0.85, columns=columns, linked=linked
-    ) as axes:
+    with draw.panels_of(style, len(panels), (11, height), ratio=0.85, linked=linked) as axes:
         labels = [name.name if several else "_curve" for name in names]
         drawn = _styled(axes[0], data.curves, names, labels, chart)
         for ax, (key, numbers) in zip(axes, panels.items(), strict=True):

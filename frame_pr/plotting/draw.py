@@ -51,7 +51,7 @@ LEGEND: dict[str, Any] = {
     "alignment": "left",
     "handlelength": 2.6,
 }
-_MOST_OF_AXES = 0.28
+_MOST_OF_AXES = 0.33
 """The share of the height of axes that a legend inside may take."""
 _BRIGHT = 0.18
 """The luminance above which black text is easier to read than white text."""
@@ -221,19 +221,18 @@ def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) ->
 def panels_of(
     style: Style,
     n: int,
-    width: float,
-    height: float,
+    size: tuple[float, float],
     *,
     ratio: float = 0.0,
-    columns: int = 0,
+    columns: int = IN_A_ROW,
     shared: str = "xy",
     linked: str = "",
 ) -> Iterator[list[Axes]]:
     """Yield axes for panels: the caller's, or those of a new figure, which is as wide as the caller's figures.
 
-    A panel is at least `width` wide, if one fits, and `height` high, both in em; its height grows
-    by its width times `ratio`. Of the axes in `shared`, only the outer ones have numbers; those in
-    `linked` have common limits, for which each of 80 panels would ask all others.
+    `size`: the least width of a panel, if one fits, and its height, in em; the height grows by the
+    width times `ratio`. Of the axes in `shared`, only the outer ones have numbers; those in
+    `linked` have common limits.
     """
     if style.axes:
         if len(style.axes) < n:
@@ -249,19 +248,19 @@ def panels_of(
     if n > MOST_PANELS:
         raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
     whole_width, _ = figure_size()
-    fitting = max(1, min(IN_A_ROW, int(whole_width / (width * em()))))
+    width, height = (ems * em() for ems in size)
+    fitting = max(1, min(columns, int(whole_width / width)))
     # Rows of equal length, if possible.
-    columns = min(columns, fitting) or math.ceil(n / math.ceil(n / fitting))
+    columns = math.ceil(n / math.ceil(n / fitting))
     rows = math.ceil(n / columns)
-    if 1 < columns < rows:
-        whole_width *= max(0.5, columns / fitting)
-    panel_height = height * em() + ratio * whole_width / columns
-    with new_figure((whole_width, rows * panel_height + 3 * em()), "constrained") as figure:
+    height += ratio * whole_width / columns
+    with new_figure((whole_width, rows * height + 3 * em()), "constrained") as figure:
         axes: list[Axes] = []
         for place in range(n):
             links: dict[str, Any] = {f"share{name}": axes[0] for name in linked if axes}
             ax = figure.add_subplot(rows, columns, place + 1, **links)
             ax.spines[["top", "right"]].set_visible(False)
+            ax.tick_params(labelsize="small", pad=0.35 * em() * 72)
             axes.append(ax)
         yield axes
         for place, ax in enumerate(axes):
@@ -315,7 +314,7 @@ def draw_legend(
     figure = figure_of(axes[0])
     pixels = em() * figure.dpi
     lines = len(entries) + bool(title)
-    is_small = lines * pixels > _MOST_OF_AXES * axes[0].get_window_extent().height
+    is_small = 1.2 * lines * pixels > _MOST_OF_AXES * axes[0].get_window_extent().height
     if len(axes) == 1 and len(entries) <= most_inside and not is_small:
         labels = [wrap(label) for label in entries]
         axes[0].legend(list(entries.values()), labels, title=wrap(title) or None, **LEGEND)

@@ -254,7 +254,7 @@ def _draw_dots(keys: Mapping[str, str], panels: Sequence[_Panel], style: Style) 
     title = style.join(key_of) + " (n)" * (len(panels) == 1 and groups["n"].count() > 0)
     is_plain = len(panels) == 1 and groups.height > 1 and _SLICE not in key_of
     height = _ROW if key_of is keys else max(_ROW, 0.6 * _ROW * len(systems))
-    with draw.panels_of(style, len(panels), 11, 1, shared="y") as axes:
+    with draw.panels_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
             table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
             _draw_systems(
@@ -350,10 +350,10 @@ def _draw_trends(
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
     others = {key: column for key, column in keys.items() if key != along}
     is_faceted = bool(panels[0].title)
-    columns = 0 if is_faceted else 1
+    columns = draw.IN_A_ROW if is_faceted else 1
     shared = "xy" if is_faceted else "x"
     with draw.panels_of(
-        style, len(panels), 11, 16, columns=columns, shared=shared, linked=shared
+        style, len(panels), (11, 16), columns=columns, shared=shared, linked=shared
     ) as axes:
         for ax, panel in zip(axes, panels, strict=True):
             has_bands = _draw_trend(ax, panel.table, keys[along], others, style)
@@ -580,7 +580,7 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
             _name_rows(ax, list(map(style.join, names)), style)
         else:
             along = f"{n:,} values of {keys}, the largest difference first"
-            ax.set(xlabel=along, ylabel=title)
+            ax.set(xlabel=draw.fit(ax, along, ax.get_window_extent().width), ylabel=title)
         draw.draw_legend([ax], style, most_inside=0)
     return ax
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
-_WIDE = 50
-"""The axis of positive scores is logarithmic if the range is so many times the distance of the median from its end."""
 _OUTLYING = 0.005
 _FAR = 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
@@ -67,7 +65,7 @@ def plot_scores(
         and false positive rate of the rows that it selects.
     bins : int
         Number of bins of equal width. Default 40. The axis leaves out a few scores far from all
-        others. It is logarithmic for positive scores with a heavy tail.
+        others.
     colors : dict, optional
         Colours of "positives" and "negatives".
     labels : dict, optional
@@ -136,7 +134,9 @@ def _draw_groups(
     """Draw the only group into one axes, or a panel for each group. `draw_group` returns numbers for the title."""
     groups = result.groups() or [((), result.table)]
     many = len(groups) > 1
-    with draw.panels_of(style, len(groups), 12, 7, ratio=0.7, shared=shared, linked=shared) as axes:
+    with draw.panels_of(
+        style, len(groups), (12, 7), ratio=0.7, shared=shared, linked=shared
+    ) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
@@ -178,10 +178,6 @@ def _draw_histograms(
     tp = table["tp"].to_numpy()
     k = table["k"].to_numpy()
     edges, hidden = _edges(scores, np.diff(k, prepend=0), n_bins)
-    if _is_wide(scores, k):
-        edges = np.geomspace(scores.min(), scores.max(), n_bins + 1)
-        hidden = 0.0
-        ax.set_xscale("log")
     for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
         label = style.label(name)
         if not in_panel:
@@ -211,16 +207,6 @@ def _at_threshold(table: pl.DataFrame, reached: int) -> str:
     row = table.row(reached - 1, named=True)
     titles = {"precision": "precision", "recall": "recall", "fpr": "FPR"}
     return ", ".join(f"{title} {draw.share_text(row[name])}" for name, title in titles.items())
-
-
-def _is_wide(scores: Any, k: Any) -> bool:
-    """Return whether positive scores have such a tail that most would lie in the first bins of equal width."""
-    import numpy as np
-
-    order = np.argsort(scores)
-    below = np.cumsum(np.diff(k, prepend=0)[order]) / k[-1]
-    low, middle, high = scores[order][np.searchsorted(below, [0, 0.5, 1 - _OUTLYING])]
-    return bool(low > 0 and high / low > _WIDE and high - low > _WIDE * (middle - low))
 
 
 def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:

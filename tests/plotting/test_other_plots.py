@@ -511,9 +511,3 @@ def test_colours_of_systems_without_groups() -> None:
     ax = table.pr.plot_intervals(colors={"poor": "red"})
     assert {line.get_color() for line in ax.get_lines()} == {"#19669B", "red"}
     assert ax.get_legend() is None
-
-
-def test_scores_with_a_heavy_tail_are_on_a_logarithmic_axis() -> None:
-    amounts = RUN.with_columns(amount=10.0 ** (pl.int_range(pl.len()) % 7))
-    assert amounts.pr.plot_scores("truth", "amount").get_xscale() == "log"
-    assert RUN.pr.plot_scores("truth", "good").get_xscale() == "linear"
