@@ -26,9 +26,12 @@ FIGSIZE, ONE_COLUMN = "figsize=(4, 4)", "figsize=(3.4, 3.4)"
 # change from run to run.
 STYLE = {"svg.fonttype": "path", "svg.hashsalt": "frame_pr"}
 # On the ground of the site at night.
-LIGHT_ON_DARK = dict.fromkeys(
+LIGHT_ON_DARK: dict[str, object] = dict.fromkeys(
     ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#ced6dd"
 )
+# Each colour has a contrast of at least 3 with this ground.
+COLORS_ON_DARK = ("#4A9BD4", "#E8B04A", "#2FAE82", "#E2682F", "#D9A3C5", "#9BDCFA", "white")
+LIGHT_ON_DARK |= {"axes.prop_cycle": plt.cycler(color=COLORS_ON_DARK)}
 DARK = STYLE | LIGHT_ON_DARK | {"axes.facecolor": "#14181e", "figure.facecolor": "#14181e"}
 
 

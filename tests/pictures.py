@@ -80,8 +80,11 @@ def _is_outside(box: Bbox, figure: Bbox) -> bool:
 def _covered(legend: Any, axes: Any) -> Iterator[str]:
     """Yield what a legend covers."""
     frame = legend.get_frame().get_window_extent()
-    box = Bbox([[frame.x0 + 2, frame.y0 + 2], [frame.x1 - 2, frame.y1 - 2]])
+    inner = Bbox([[frame.x0 + 2, frame.y0 + 2], [frame.x1 - 2, frame.y1 - 2]])
     for ax in axes:
+        box = Bbox.intersection(inner, ax.get_window_extent())
+        if box is None:
+            continue
         for artist in ax.get_children():
             if any(path.intersects_bbox(box, filled=False) for path in _paths(artist, ax)):
                 yield f"the legend covers {artist.get_label() or type(artist).__name__!r}"
@@ -372,7 +375,7 @@ def pictures() -> Iterator[tuple[str, Mapping[str, Any], Callable[[], Any]]]:
     for name in DARK:
         yield f"{name}, dark", plt.style.library["dark_background"], ALL[name]
     for name, draw in PLACES.items():
-        yield name, DEFAULT, draw
+        yield name, COLUMN if "small" in name else DEFAULT, draw
 
 
 def main(directory: Path | None, only: str = "") -> int:

@@ -16,6 +16,7 @@ from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Opti
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, draw_line, scales_of
 from frame_pr.plotting.curve_data import (
+    BENEFITS,
     Y_KEY,
     Curve,
     CurveOptions,
@@ -475,7 +476,9 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
         for line in drawn:
             _draw_members(ax, line, data.members, chart)
         _name_those_without(ax, data, style)
-        draw.draw_legend([ax], style, title, most_inside=0 if others else draw.INSIDE)
+        # These fill the axes.
+        is_full = bool(others) or options.ys[0] in BENEFITS
+        draw.draw_legend([ax], style, title, most_inside=0 if is_full else draw.INSIDE)
     return ax
 
 

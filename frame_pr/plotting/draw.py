@@ -342,27 +342,31 @@ def _legend_below(ax: Axes, entries: Mapping[str, Any], title: str) -> None:
     if texts is not None:
         gap += max(0.0, box.y0 - texts.y0) / figure.dpi
     below = ax.transAxes + ScaledTranslation(0, -gap, figure.dpi_scale_trans)
-    place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
-    _in_columns(ax, entries, title, box.width, {**place, "borderaxespad": 0})
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
+    place["bbox_transform"] = below
+    place |= {"borderaxespad": 0, "fontsize": "x-small", "title_fontsize": "x-small"}
+    _in_columns(ax, entries, title, box.width, place)
 
 
 def _in_columns(
     owner: Any, entries: Mapping[str, Any], title: str, room: float, place: Mapping[str, Any]
 ) -> Any:
     """Draw a legend in as many columns as fit into so many pixels, its labels wrapped if one does not."""
-    handles, labels = list(entries.values()), list(entries)
+    handles = list(entries.values())
+    labels = list(entries)
     options = {"title": title or None, "frameon": False, **LEGEND, **place}
     legend = owner.legend(handles, labels, **options)
     width = legend.get_window_extent().width
-    if width > room:
-        letters = max(map(len, labels))
-        labels = [wrap(label, max(12, int(letters * room / width) - 3)) for label in labels]
-        options["title"] = wrap(title, max(12, int(letters * room / width))) or None
-    columns = max(1, min(len(labels), int(room / width)))
-    if columns > 1 or width > room:
-        legend.remove()
-        legend = owner.legend(handles, labels, ncols=columns, **options)
-    return legend
+    # One column of many entries would be too high.
+    columns = max(1 + (len(labels) > INSIDE), int(0.95 * room / width))
+    columns = min(columns, len(labels))
+    share = 0.95 * room / (columns * width)
+    if share < 1:
+        letters = share * max(map(len, labels)) - 3
+        labels = [wrap(label, max(10, int(letters))) for label in labels]
+        options["title"] = wrap(title, max(10, int(columns * letters))) or None
+    legend.remove()
+    return owner.legend(handles, labels, ncols=columns, **options)
 
 
 def add_entry(ax: Axes, label: str, **properties: Any) -> None:
