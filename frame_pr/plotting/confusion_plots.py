@@ -86,7 +86,6 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     ['1\n100 %', '0\n0 %', '1\n50 %', '1\n50 %']
     """
     style = Style.of(options, panels=True)
-    import numpy as np  # After the check that matplotlib is installed, whose error names both.
 
     result, cutoff = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True).to_list()
@@ -100,14 +99,27 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
         prediction = f"{prediction}\n({cutoff})"
     width, _ = draw.figure_size()
     wide = 7 + 3 * len(classes)
-    with draw.panels_of(style, len(groups), (wide, 5), ratio=0.8, shared="") as axes:
+    with draw.panels_of(
+        style,
+        len(groups),
+        (wide, 5),
+        ratio=0.8,
+        shared="",
+    ) as axes:
         if len(groups) == 1 and not style.axes:
             ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
             side = min(width, ems * draw.em())
-            draw.figure_of(axes[0]).set_size_inches(side, 0.95 * side)
+            draw.figure_of(axes[0]).set_size_inches(
+                side,
+                0.95 * side,
+            )
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)
-            draw.title_panel(ax, style, style.join(key) if len(groups) > 1 else "")
+            draw.title_panel(
+                ax,
+                style,
+                style.join(key) if len(groups) > 1 else "",
+            )
         draw.title_panels(axes, style, prediction, label)
         _write_cells(axes, [table for _, table in groups], names)
     return draw.one_or_all(axes)
@@ -133,7 +145,10 @@ def _cells(frame: Any) -> tuple[Result, str]:
     cells = zip(_PAIRS, product(("positive", "negative"), repeat=2), strict=True)
     tables = [
         counts.table.select(
-            *keys, truth=pl.lit(truth), prediction=pl.lit(prediction), rows=by_name(count)
+            *keys,
+            truth=pl.lit(truth),
+            prediction=pl.lit(prediction),
+            rows=by_name(count),
         )
         for count, (truth, prediction) in cells
     ]
@@ -149,7 +164,9 @@ def _cells(frame: Any) -> tuple[Result, str]:
 def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
     """Return the cells of a group row by row, with their shares of the rows with this label."""
     grid = pl.DataFrame(
-        list(product(classes, repeat=2)), schema=["truth", "prediction"], orient="row"
+        list(product(classes, repeat=2)),
+        schema=["truth", "prediction"],
+        orient="row",
     )
     grid = grid.cast({name: table.schema[name] for name in grid.columns})
     cells = grid.join(
@@ -159,21 +176,47 @@ def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
         raise ValueError(
             f"{_EXPECTATION}, which has a row for each pair of classes; give the whole frame"
         )
-    return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
+    return cells.with_columns(
+        share=ratio(
+            pl.col("rows"),
+            pl.col("rows").sum().over("truth"),
+        )
+    )
 
 
-def _draw_cells(ax: Axes, cells: pl.DataFrame, names: Sequence[str], style: Style) -> None:
+def _draw_cells(
+    ax: Axes,
+    cells: pl.DataFrame,
+    names: Sequence[str],
+    style: Style,
+) -> None:
     """Draw the colours of the cells of a group, and the names of the classes."""
     n = len(names)
-    shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
+    shares = (
+        cells["share"]
+        .fill_null(0)
+        .to_numpy()
+        .reshape(
+            n,
+            n,
+        )
+    )
     colours = "Blues_r" if draw.is_dark(ax) else "Blues"
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    _name_classes(ax, names, 0.75 * draw.panel_width(ax, style) / n)
+    _name_classes(
+        ax,
+        names,
+        0.75 * draw.panel_width(ax, style) / n,
+    )
 
 
-def _name_classes(ax: Axes, names: Sequence[str], cell: float) -> None:
+def _name_classes(
+    ax: Axes,
+    names: Sequence[str],
+    cell: float,
+) -> None:
     """Write the names of classes at cells of so many pixels: broken or turned, and as many as fit."""
     across = [draw.fit(ax, name, cell, "small") for name in names]
     turn = 0
@@ -187,7 +230,9 @@ def _name_classes(ax: Axes, names: Sequence[str], cell: float) -> None:
 
 
 def _write_cells(
-    axes: Sequence[Axes], tables: Sequence[pl.DataFrame], names: Sequence[str]
+    axes: Sequence[Axes],
+    tables: Sequence[pl.DataFrame],
+    names: Sequence[str],
 ) -> None:
     """Write counts and shares into the cells, shares only or nothing: what fits after the layout."""
     draw.figure_of(axes[0]).draw_without_rendering()
@@ -201,11 +246,22 @@ def _write_cells(
         for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
             colour = draw.text_on(image.cmap(share or 0.0))
             middle: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
-            ax.text(place % n, place // n, text, color=colour, fontsize=size, **middle)
+            ax.text(
+                place % n,
+                place // n,
+                text,
+                color=colour,
+                fontsize=size,
+                **middle,
+            )
 
 
 def _texts(
-    ax: Axes, cells: pl.DataFrame, cell: float, *, keep_zeros: bool
+    ax: Axes,
+    cells: pl.DataFrame,
+    cell: float,
+    *,
+    keep_zeros: bool,
 ) -> tuple[Sequence[str], str]:
     """Return the texts of cells of so many pixels, counts with shares or shares only, and their size: what fits first."""
     counts = list(map(draw.count_text, cells["rows"]))

@@ -82,7 +82,10 @@ class Drawn(NamedTuple):
 
 
 def draw_curves(
-    ax: Axes, curves: Sequence[Drawn], chart: Chart, others: Sequence[Curve] = ()
+    ax: Axes,
+    curves: Sequence[Drawn],
+    chart: Chart,
+    others: Sequence[Curve] = (),
 ) -> None:
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
@@ -94,15 +97,35 @@ def draw_curves(
     for drawn in curves:
         if options.rectangles or (options.interpolated and not options.mean_over):
             _draw_areas(ax, drawn, options)
-        draw_line(ax, drawn.curve, options, {"gid": draw.CURVE, **drawn.line, "label": drawn.label})
+        draw_line(
+            ax,
+            drawn.curve,
+            options,
+            {"gid": draw.CURVE, **drawn.line, "label": drawn.label},
+        )
     if others:
-        draw.add_entry(ax, f"{len(others)} others", color=grey, linewidth=0.6)
+        draw.add_entry(
+            ax,
+            f"{len(others)} others",
+            color=grey,
+            linewidth=0.6,
+        )
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
     if options.interpolated and not options.mean_over:
-        draw.add_entry(ax, "interpolated", color=draw.grey(ax, 0.5), linestyle="--", linewidth=1)
+        draw.add_entry(
+            ax,
+            "interpolated",
+            color=draw.grey(ax, 0.5),
+            linestyle="--",
+            linewidth=1,
+        )
     if options.baseline and len(options.ys) == 1:
-        _draw_baselines(ax, [*(drawn.curve for drawn in curves), *others], chart)
+        _draw_baselines(
+            ax,
+            [*(drawn.curve for drawn in curves), *others],
+            chart,
+        )
     _draw_marks(ax, curves, chart)
     if len(curves) == 1 and not options.interpolated:
         _explain_area(ax, curves[0].curve, chart)
@@ -110,7 +133,12 @@ def draw_curves(
         draw.write_reason(ax, "no positives")
 
 
-def draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any]) -> None:
+def draw_line(
+    ax: Axes,
+    curve: Curve,
+    options: CurveOptions,
+    line: dict[str, Any],
+) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
     import numpy as np
 
@@ -137,7 +165,10 @@ def draw_line(ax: Axes, curve: Curve, options: CurveOptions, line: dict[str, Any
         thresholds = slice(1, len(xy))
     if end is not None:
         xy = np.vstack([xy, end])
-    ax.plot(*xy.T, **{"drawstyle": drawstyle, "markevery": thresholds, **line})
+    ax.plot(
+        *xy.T,
+        **{"drawstyle": drawstyle, "markevery": thresholds, **line},
+    )
 
 
 def _visible(x: Any, y: Any) -> Any:
@@ -153,9 +184,19 @@ def _visible(x: Any, y: Any) -> Any:
         return np.column_stack([x, y])
     starts = _cells(rising * x)
     last = np.append(starts[1:], len(x)) - 1
-    extremes = [np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)]
+    extremes = [
+        np.minimum.reduceat(y, starts),
+        np.maximum.reduceat(y, starts),
+    ]
     heights = np.column_stack([y[starts], *extremes, y[last]])
-    places = np.column_stack([x[starts], x[starts], x[starts], x[last]])
+    places = np.column_stack(
+        [
+            x[starts],
+            x[starts],
+            x[starts],
+            x[last],
+        ]
+    )
     return np.column_stack([places.ravel(), heights.ravel()])
 
 
@@ -163,7 +204,11 @@ def _cells(x: Any) -> Any:
     """Return the places in sorted numbers where cells of the axis begin."""
     import numpy as np
 
-    even = np.searchsorted(x, np.linspace(x[0], x[-1], _CELLS), side="right")
+    even = np.searchsorted(
+        x,
+        np.linspace(x[0], x[-1], _CELLS),
+        side="right",
+    )
     growing = np.geomspace(1, len(x), _CELLS).astype(np.int64)
     starts = np.unique(np.concatenate([[0], even, growing]))
     return starts[starts < len(x)]
@@ -192,7 +237,14 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
         # The last point at each recall is at the right end of a rectangle.
         last = np.flatnonzero(np.diff(edges, append=2) > 0)
         if len(last) <= _EDGES:
-            ax.vlines(edges[last], 0, top[last], color=colour, linewidth=0.8, alpha=0.6)
+            ax.vlines(
+                edges[last],
+                0,
+                top[last],
+                color=colour,
+                linewidth=0.8,
+                alpha=0.6,
+            )
 
 
 def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
@@ -203,15 +255,30 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
     for added, tp, k in curve.steps:
         height = f"{tp}/{k}"
         middle = left + added / positives / 2
-        ax.text(middle, tp / k / 2, height, ha="center", va="center", fontsize="small")
+        ax.text(
+            middle,
+            tp / k / 2,
+            height,
+            ha="center",
+            va="center",
+            fontsize="small",
+        )
         left += added / positives
         terms.append(height if added == 1 else f"{added}·{height}")
     if terms and not chart.in_panel and not ax.get_title():
         area = draw.number_text(curve.area or 0, 3)
-        draw.title_panel(ax, chart.style, f"({' + '.join(terms)}) / {positives:g} = {area}")
+        draw.title_panel(
+            ax,
+            chart.style,
+            f"({' + '.join(terms)}) / {positives:g} = {area}",
+        )
 
 
-def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+def _draw_bands(
+    ax: Axes,
+    curves: Sequence[Drawn],
+    chart: Chart,
+) -> None:
     """Draw the confidence intervals of mean curves, or of single curves, and say in the legend what they are."""
     options = chart.options
     # The mean at a recall is that of the heights up to it.
@@ -227,10 +294,20 @@ def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
     where = quantity_title(options.x).lower()
     label = chart.style.label("confidence interval", f"95 % interval at each {where}")
     for text in dict.fromkeys(texts):
-        draw.add_entry(ax, f"{label} ({text})", color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
+        draw.add_entry(
+            ax,
+            f"{label} ({text})",
+            color=draw.grey(ax, 0.5),
+            linewidth=6,
+            alpha=0.2,
+        )
 
 
-def _draw_baselines(ax: Axes, curves: Sequence[Curve], chart: Chart) -> None:
+def _draw_baselines(
+    ax: Axes,
+    curves: Sequence[Curve],
+    chart: Chart,
+) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
     options = chart.options
     y = options.ys[0]
@@ -245,7 +322,12 @@ def _draw_baselines(ax: Axes, curves: Sequence[Curve], chart: Chart) -> None:
         # Many points, so that the line is right on other scales.
         x = [i / 200 for i in range(201)]
         label = random_ranking + " (AUC = 0.5)" * options.is_roc
-        _draw_reference(ax, x, x[::-1] if options.is_det else x, ":")
+        _draw_reference(
+            ax,
+            x,
+            x[::-1] if options.is_det else x,
+            ":",
+        )
         draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
     elif y == "lift":
         ax.axhline(1, color=grey, linestyle=":", linewidth=1, label="_baseline", zorder=1)
@@ -256,12 +338,22 @@ def _draw_baselines(ax: Axes, curves: Sequence[Curve], chart: Chart) -> None:
         x = [i / 300 for i in range(298)]
         for stroke, name, selected in ((":", "alert on all rows", 1), ("--", "alert on none", 0)):
             for share in shares:
-                _draw_reference(ax, x, [_cost_of_alerts(y, t, share, selected) for t in x], stroke)
+                _draw_reference(
+                    ax,
+                    x,
+                    [_cost_of_alerts(y, t, share, selected) for t in x],
+                    stroke,
+                )
             label = chart.style.label(name)
             draw.add_entry(ax, label, color=grey, linestyle=stroke, linewidth=1)
 
 
-def _draw_reference(ax: Axes, x: Sequence[float], y: Sequence[float], stroke: str) -> None:
+def _draw_reference(
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    stroke: str,
+) -> None:
     """Draw a thin grey line that the legend does not name."""
     grey = draw.grey(ax, 0.5)
     ax.plot(x, y, color=grey, linestyle=stroke, linewidth=1, zorder=1, label="_baseline")
@@ -276,15 +368,31 @@ def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> fl
     return selected * (benefit if y == "net_benefit" else benefit / share)
 
 
-def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> None:
+def _draw_prevalences(
+    ax: Axes,
+    shares: Sequence[float],
+    chart: Chart,
+) -> None:
     """Draw the precision of a random ranking: a line for each prevalence, or a band around many."""
     grey = draw.grey(ax, 0.5)
     label = chart.style.label("prevalence")
     if not chart.in_panel:
-        ends = dict.fromkeys(map(draw.number_text, (shares[0], shares[-1])))
+        ends = dict.fromkeys(
+            map(
+                draw.number_text,
+                (shares[0], shares[-1]),
+            )
+        )
         label = f"{label} ({' to '.join(ends)})"
     if len(shares) > _BASELINES:
-        ax.axhspan(shares[0], shares[-1], color=grey, alpha=0.2, linewidth=0, zorder=0.5)
+        ax.axhspan(
+            shares[0],
+            shares[-1],
+            color=grey,
+            alpha=0.2,
+            linewidth=0,
+            zorder=0.5,
+        )
         draw.add_entry(ax, label, color=grey, alpha=0.2, linewidth=6)
         return
     for share in shares:
@@ -292,16 +400,30 @@ def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> None:
     draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
 
 
-def _draw_marks(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+def _draw_marks(
+    ax: Axes,
+    curves: Sequence[Drawn],
+    chart: Chart,
+) -> None:
     """Draw the marked points, each mark with its own shape, and the thresholds of a few next to them."""
     by_threshold = chart.options.x == "threshold"
     one = len(curves) == 1 and not chart.in_panel
     marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]
     texts = set()
     for drawn, mark in marks:
-        shape: dict[str, Any] = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
+        shape: dict[str, Any] = {
+            "marker": _MARKERS[mark.number % len(_MARKERS)],
+            "zorder": 4,
+        }
         shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
-        ax.plot([mark.x], [mark.y], label="_mark", gid="mark", color=drawn.colour, **shape)
+        ax.plot(
+            [mark.x],
+            [mark.y],
+            label="_mark",
+            gid="mark",
+            color=drawn.colour,
+            **shape,
+        )
         if not by_threshold and not chart.in_panel and len(marks) <= _NAMED_MARKS:
             ax.annotate(
                 mark.threshold,
@@ -312,20 +434,34 @@ def _draw_marks(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
             )
         text = f"{mark.text}{mark.value}" if one or by_threshold else mark.text
         if text not in texts:
-            draw.add_entry(ax, text, color=drawn.colour if one else draw.grey(ax, 0.35), **shape)
+            draw.add_entry(
+                ax,
+                text,
+                color=drawn.colour if one else draw.grey(ax, 0.35),
+                **shape,
+            )
             if by_threshold:
                 grey = draw.grey(ax, 0.5)
                 ax.axvline(mark.x, color=grey, linewidth=0.8, zorder=1, label="_guide")
         texts.add(text)
 
 
-def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+def _set_axes(
+    ax: Axes,
+    curves: Sequence[Drawn],
+    chart: Chart,
+) -> None:
     """Set scales, and limits with room for a line along the edges. A reader may change them."""
     from matplotlib.ticker import StrMethodFormatter
 
     options = chart.options
     axes: tuple[Any, Any] = (ax.xaxis, ax.yaxis)
-    for axis, scale, names in zip(axes, chart.scales, ([options.x], options.ys), strict=True):
+    for axis, scale, names in zip(
+        axes,
+        chart.scales,
+        ([options.x], options.ys),
+        strict=True,
+    ):
         if scale == "det":
             _set_deviates(ax, axis)
             continue
@@ -335,7 +471,11 @@ def _set_axes(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
         elif scale == "linear" and all(map(has_unit_range, names)):
             # The limits stay automatic, so that another scale finds its own.
             is_x = axis is ax.xaxis
-            ax.update_datalim([(0, 0), (1, 1)], updatex=is_x, updatey=not is_x)
+            ax.update_datalim(
+                [(0, 0), (1, 1)],
+                updatex=is_x,
+                updatey=not is_x,
+            )
             margins: dict[str, Any] = {axis.axis_name: 0.02}
             ax.margins(**margins)
             draw.fewer_ticks(axis, 3 if chart.in_panel else 6)

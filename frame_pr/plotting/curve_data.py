@@ -151,7 +151,12 @@ def has_unit_range(name: str) -> bool:
 def benefit(name: str, counts: Counts, threshold: pl.Expr) -> pl.Expr:
     """Return the net benefit or the standardized net benefit at a threshold."""
     total = counts.rows if name == "net_benefit" else counts.positives
-    return net_benefit(counts.tp, counts.k - counts.tp, threshold / (1 - threshold), total)
+    return net_benefit(
+        counts.tp,
+        counts.k - counts.tp,
+        threshold / (1 - threshold),
+        total,
+    )
 
 
 def _quantity(argument: str, name: Any) -> str:
@@ -215,7 +220,10 @@ def _mark(value: Any) -> Goal:
         )
     if name.startswith(("max_", "min_")):
         title = draw.metric_title(name)
-        return Goal(title[0].lower() + title[1:], metrics=(metric, name))
+        return Goal(
+            title[0].lower() + title[1:],
+            metrics=(metric, name),
+        )
     head, _, cutoff = name.partition("=")
     text = f"{draw.metric_title(head).lower()} {cutoff}" if cutoff else f"rank {name}"
     return Goal(text, metrics=(metric,))
@@ -350,7 +358,9 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
 
 
 def _curves(
-    result: Result, numbers: Mapping[tuple[Any, ...], Mapping[str, Any]], options: CurveOptions
+    result: Result,
+    numbers: Mapping[tuple[Any, ...], Mapping[str, Any]],
+    options: CurveOptions,
 ) -> Curves:
     """Return a curve for each group and each quantity of the y axis. `numbers`: metrics that find the marks."""
     curves = []
@@ -393,7 +403,11 @@ def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
     return points
 
 
-def _benefits(table: pl.DataFrame, y: str, at: float | None = None) -> pl.DataFrame:
+def _benefits(
+    table: pl.DataFrame,
+    y: str,
+    at: float | None = None,
+) -> pl.DataFrame:
     """Return net benefits at thresholds. Between two scores tp and fp stay, but the price of fp rises.
 
     Without `at`, the thresholds are a grid, and on both sides of each score the nearest floats.
@@ -410,19 +424,34 @@ def _benefits(table: pl.DataFrame, y: str, at: float | None = None) -> pl.DataFr
     # Rows with a score of at least the threshold are predicted positive.
     order = 1 if _is_ascending(table) else -1
     reached = np.searchsorted(order * scores, order * thresholds, side="right")
-    nothing = table.head(1).select(tp=pl.col("tp") * 0, k=pl.col("k") * 0)
+    nothing = table.head(1).select(
+        tp=pl.col("tp") * 0,
+        k=pl.col("k") * 0,
+    )
     selected = pl.concat([nothing, table.select("tp", "k")])[reached]
     last = table.row(-1, named=True)
     positives = last["tp"] + last["fn"]
     rows = last["k"] + last["fn"] + last["tn"]
-    counts = Counts(pl.col("tp"), pl.col("k"), pl.lit(positives), pl.lit(rows))
+    counts = Counts(
+        pl.col("tp"),
+        pl.col("k"),
+        pl.lit(positives),
+        pl.lit(rows),
+    )
     selected = selected.with_columns(x=thresholds)
-    return selected.select("x", y=benefit(y, counts, pl.col("x")))
+    return selected.select(
+        "x",
+        y=benefit(y, counts, pl.col("x")),
+    )
 
 
 def _steps(table: pl.DataFrame) -> list[tuple[int, int, int]]:
     """Return how many positives each step adds, and tp and k after it, if they are few counts."""
-    steps = table.select("tp", "k", d=pl.col("tp").diff().fill_null(pl.col("tp")))
+    steps = table.select(
+        "tp",
+        "k",
+        d=pl.col("tp").diff().fill_null(pl.col("tp")),
+    )
     steps = steps.filter(pl.col("d") > 0)
     if steps.height > _EXPLAINED or not steps["tp"].dtype.is_integer():
         return []
@@ -441,10 +470,18 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
     y = points["y"]
     if options.is_roc:
         corners = pl.concat(
-            [x.head(0).extend_constant(0.0, 1), x, x.head(0).extend_constant(1.0, 1)]
+            [
+                x.head(0).extend_constant(0.0, 1),
+                x,
+                x.head(0).extend_constant(1.0, 1),
+            ]
         )
         heights = pl.concat(
-            [y.head(0).extend_constant(0.0, 1), y, y.head(0).extend_constant(1.0, 1)]
+            [
+                y.head(0).extend_constant(0.0, 1),
+                y,
+                y.head(0).extend_constant(1.0, 1),
+            ]
         )
         middles = (heights + heights.shift(1)) / 2
         return {"area": None if x.null_count() else (corners.diff() * middles).sum()}
@@ -458,7 +495,10 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
 
 
 def _marked(
-    table: pl.DataFrame, y: str, numbers: Mapping[str, Any], options: CurveOptions
+    table: pl.DataFrame,
+    y: str,
+    numbers: Mapping[str, Any],
+    options: CurveOptions,
 ) -> list[Mark]:
     """Return the marked points. A threshold is at its own place on an axis of thresholds."""
     marks = []
@@ -474,7 +514,10 @@ def _marked(
             point: Any = _benefits(table, y, float(threshold)).row(0)
         elif reached.any():
             at = table.row(int(reached.sum()) - 1, named=True)
-            point = (threshold if options.x == "threshold" else at[options.x], at[y])
+            point = (
+                threshold if options.x == "threshold" else at[options.x],
+                at[y],
+            )
         else:
             continue
         if None not in point:
@@ -482,13 +525,27 @@ def _marked(
             value = f" at {text}" if goal.metrics else f" {text}"
             if len(goal.metrics) > 1:
                 value = f" = {draw.number_text(numbers[goal.metrics[1]])}{value}"
-            marks.append(Mark(number, goal.text, value, text, *map(float, point)))
+            marks.append(
+                Mark(
+                    number,
+                    goal.text,
+                    value,
+                    text,
+                    *map(float, point),
+                )
+            )
     return marks
 
 
 def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[Any, ...], pl.DataFrame]:
     """Return the pointwise confidence intervals of the curves, by the keys of their groups."""
-    frame = average_curve(rows.frame, rows.truth, rows.score, x=options.x, **rows.keywords)
+    frame = average_curve(
+        rows.frame,
+        rows.truth,
+        rows.score,
+        x=options.x,
+        **rows.keywords,
+    )
     columns = dict.fromkeys((options.x, "low", "high"), "a band")
     result = read_result(frame, columns, "plot draws bands")
     return {key: _band(table, options.x) for key, table in result.groups()}
@@ -496,7 +553,11 @@ def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[Any, ...], pl.
 
 def _band(table: pl.DataFrame, x: str) -> pl.DataFrame:
     """Return the bounds of a curve at each place of an axis."""
-    return table.select(pl.col(x).alias("x"), "low", "high")
+    return table.select(
+        pl.col(x).alias("x"),
+        "low",
+        "high",
+    )
 
 
 def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
@@ -552,7 +613,11 @@ def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
     areas = rows.table(name)
     keys = {key: areas.keys[key] for key in keys_left([*areas.keys], options.mean_over)}
     value = pl.col(name)
-    numbers = [value.count().alias("n"), value.mean().alias("area"), value.std().alias("spread")]
+    numbers = [
+        value.count().alias("n"),
+        value.mean().alias("area"),
+        value.std().alias("spread"),
+    ]
     if keys:
         table = areas.table.group_by(list(keys.values()), maintain_order=True).agg(numbers)
     else:
@@ -574,7 +639,10 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     curves = []
     for (key, table), y in product(result.groups(), options.ys):
         of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
-        of_y = of_y.with_columns(x=pl.col("metric").str.split("@").list.last().cast(int), y="value")
+        of_y = of_y.with_columns(
+            x=pl.col("metric").str.split("@").list.last().cast(int),
+            y="value",
+        )
         curve_of_mean = Curve(
             _key(result, key, y, options),
             of_y.select("x", "y"),
@@ -585,7 +653,12 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     return Curves([*result.keys], curves, [])
 
 
-def _key(result: Result, key: Sequence[Any], y: str, options: CurveOptions) -> dict[str, Any]:
+def _key(
+    result: Result,
+    key: Sequence[Any],
+    y: str,
+    options: CurveOptions,
+) -> dict[str, Any]:
     """Return the key of a curve: that of its group, and its quantity if there are several."""
     names = dict(zip(result.keys, key, strict=True))
     return {**names, Y_KEY: y} if len(options.ys) > 1 else names

@@ -307,13 +307,19 @@ class _Names(NamedTuple):
 
 
 def _names(
-    curves: Sequence[Curve], keys: Sequence[str], options: CurveOptions, style: Style
+    curves: Sequence[Curve],
+    keys: Sequence[str],
+    options: CurveOptions,
+    style: Style,
 ) -> tuple[list[_Names], str]:
     """Name the curves, and return the title of their legend, the names of the keys.
 
     Colours show systems or quantities and line styles groups, if there are several of both.
     """
-    keys = [*keys, *([Y_KEY] if len(options.ys) > 1 else [])]
+    keys = [
+        *keys,
+        *([Y_KEY] if len(options.ys) > 1 else []),
+    ]
     # A key with a single value does not distinguish curves.
     several = [
         key for key in keys if len({draw.value_text(curve.key[key]) for curve in curves}) > 1
@@ -329,11 +335,21 @@ def _names(
         name = _join(curve, keys, style)
         if not keys and isinstance(options.score, str):
             name = style.label(options.score)
-        names.append(_Names(name, _join(curve, colour, style), _join(curve, others, style)))
+        names.append(
+            _Names(
+                name,
+                _join(curve, colour, style),
+                _join(curve, others, style),
+            )
+        )
     return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
 
 
-def _join(curve: Curve, keys: Sequence[str], style: Style) -> str:
+def _join(
+    curve: Curve,
+    keys: Sequence[str],
+    style: Style,
+) -> str:
     """Return the labels of the values of some keys."""
     return ", ".join(
         style.title(curve.key[key]) if key == Y_KEY else style.label(curve.key[key]) for key in keys
@@ -364,7 +380,10 @@ def _styled(
             # Colours alone are lost in print and to some eyes.
             dash = number
         line = {
-            "color": style.color_of([*curve.key.values(), name.name], number),
+            "color": style.color_of(
+                [*curve.key.values(), name.name],
+                number,
+            ),
             "linestyle": draw.DASHES[dash % len(draw.DASHES)],
         }
         drawn.append(Drawn(curve, label, {**line, **chart.line}))
@@ -406,7 +425,10 @@ def _take_shared(numbers: Sequence[dict[str, str]], name: str) -> str:
 
 
 def _labels(
-    curves: Sequence[Curve], names: Sequence[_Names], title: str, chart: Chart
+    curves: Sequence[Curve],
+    names: Sequence[_Names],
+    title: str,
+    chart: Chart,
 ) -> tuple[list[str], str]:
     """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     numbers = [_numbers(curve, chart) for curve in curves]
@@ -415,7 +437,10 @@ def _labels(
     if over:
         keys = "" if over is True else f" over {chart.style.join(over)}"
         n = _take_shared(numbers, "n")
-        about += [f"{chart.style.label('mean')}{keys}", f"n = {n}" if n else ""]
+        about += [
+            f"{chart.style.label('mean')}{keys}",
+            f"n = {n}" if n else "",
+        ]
     if positives := _take_shared(numbers, "P"):
         text = f"{positives} {chart.noun.removesuffix('s' if positives == '1' else ' ')}"
         if len(curves) == 1:
@@ -441,7 +466,12 @@ def _with_numbers(name: str, numbers: Mapping[str, str]) -> str:
     return f"{name} ({text})" if name and text else name or text
 
 
-def _check_number(n: int, most: int, keys: Sequence[str], options: CurveOptions) -> None:
+def _check_number(
+    n: int,
+    most: int,
+    keys: Sequence[str],
+    options: CurveOptions,
+) -> None:
     """Refuse more curves in one axes than can be told apart."""
     if n > most:
         hint = "facet=True draws small multiples, highlight=['name'] some curves in colour; or filter the groups"
@@ -478,11 +508,21 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
         _name_those_without(ax, data, style)
         # These fill the axes.
         is_full = bool(others) or options.ys[0] in BENEFITS
-        draw.draw_legend([ax], style, title, most_inside=0 if is_full else draw.INSIDE)
+        draw.draw_legend(
+            [ax],
+            style,
+            title,
+            most_inside=0 if is_full else draw.INSIDE,
+        )
     return ax
 
 
-def _draw_members(ax: Axes, drawn: Drawn, members: Sequence[Curve], chart: Chart) -> None:
+def _draw_members(
+    ax: Axes,
+    drawn: Drawn,
+    members: Sequence[Curve],
+    chart: Chart,
+) -> None:
     """Draw the curves of few groups thinly behind their mean."""
     thin = {"linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
     for member in members:
@@ -498,7 +538,11 @@ def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
     text = ", ".join(style.join(key) for key in keys[:3])
     if len(keys) > 3:
         text += f" and {len(keys) - 3} more"
-    draw.add_entry(ax, f"{style.label('no positives')}: {text}", linestyle="")
+    draw.add_entry(
+        ax,
+        f"{style.label('no positives')}: {text}",
+        linestyle="",
+    )
 
 
 def _titles(chart: Chart) -> tuple[str, str]:
@@ -514,7 +558,9 @@ def _titles(chart: Chart) -> tuple[str, str]:
 
 
 def _highlighted(
-    curves: Sequence[Curve], names: Sequence[_Names], options: CurveOptions
+    curves: Sequence[Curve],
+    names: Sequence[_Names],
+    options: CurveOptions,
 ) -> list[int]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas."""
     highlight = options.highlight
@@ -523,8 +569,18 @@ def _highlighted(
             raise ValueError(
                 "highlight: these curves have no area to rank them by; give names of curves"
             )
-        ranked = sorted(range(len(curves)), key=lambda i: -(curves[i].area or 0))
-        return list(dict.fromkeys([*ranked[:highlight], *ranked[-highlight:]]))
+        ranked = sorted(
+            range(len(curves)),
+            key=lambda i: -(curves[i].area or 0),
+        )
+        return list(
+            dict.fromkeys(
+                [
+                    *ranked[:highlight],
+                    *ranked[-highlight:],
+                ]
+            )
+        )
     texts = [name.name for name in names]
     for name in highlight:
         if name not in texts:
@@ -534,13 +590,22 @@ def _highlighted(
     return [texts.index(name) for name in highlight]
 
 
-def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
+def _draw_panels(
+    data: Curves,
+    facets: Sequence[str],
+    chart: Chart,
+) -> Any:
     """Draw a panel for each group of the keys of `facets`."""
     style = chart.style
     if not data.curves:
         raise ValueError("facet: no group has positives, so there is no curve to draw")
     panels = _numbers_of_panels(data.curves, facets)
-    _check_number(max(map(len, panels.values())), _MOST_CURVES, data.keys, chart.options)
+    _check_number(
+        max(map(len, panels.values())),
+        _MOST_CURVES,
+        data.keys,
+        chart.options,
+    )
     lines = [key for key in data.keys if key not in facets]
     names, title = _names(data.curves, lines, chart.options, style)
     several = len({name.name for name in names}) > 1
@@ -549,7 +614,13 @@ def _draw_panels(data: Curves, facets: Sequence[str], chart: Chart) -> Any:
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
-    with draw.panels_of(style, len(panels), (11, height), ratio=0.85, linked=linked) as axes:
+    with draw.panels_of(
+        style,
+        len(panels),
+        (11, height),
+        ratio=0.85,
+        linked=linked,
+    ) as axes:
         labels = [name.name if several else "_curve" for name in names]
         drawn = _styled(axes[0], data.curves, names, labels, chart)
         for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
@@ -571,7 +642,10 @@ def _numbers_of_panels(
     """Return the places of the curves of each panel, by the keys of the panel."""
     panels: dict[tuple[Any, ...], list[int]] = {}
     for number, curve in enumerate(curves):
-        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
+        panels.setdefault(
+            tuple(curve.key[key] for key in facets),
+            [],
+        ).append(number)
     return panels
 
 
@@ -585,13 +659,24 @@ def _key_label(key: Mapping[str, Any], style: Style) -> str:
 
 
 def _title_panel(
-    ax: Axes, label: str, curves: Sequence[Drawn], chart: Chart, *, several: bool
+    ax: Axes,
+    label: str,
+    curves: Sequence[Drawn],
+    chart: Chart,
+    *,
+    several: bool,
 ) -> None:
     """Write the group above a panel, with the numbers of its only curve, or the areas of its curves in their order."""
     numbers = [_numbers(drawn.curve, chart) for drawn in curves]
     if not several:
         marks = [f"{mark.text}{mark.value}" for mark in curves[0].curve.marks]
-        draw.title_panel(ax, chart.style, label, _with_numbers("", numbers[0]), *marks)
+        draw.title_panel(
+            ax,
+            chart.style,
+            label,
+            _with_numbers("", numbers[0]),
+            *marks,
+        )
         return
     positives = _take_shared(numbers, "P")
     size = f"P = {positives}" if positives else ""

@@ -77,7 +77,12 @@ class Style:
     """The caller's axes. Empty: a new figure."""
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], *, panels: bool = False) -> Style:
+    def of(
+        cls,
+        arguments: Mapping[str, Any],
+        *,
+        panels: bool = False,
+    ) -> Style:
         """Validate the arguments before anything is computed. `panels`: whether the plot has several axes."""
         need_matplotlib()
         return cls(
@@ -202,7 +207,12 @@ def new_figure(
 
 
 @contextmanager
-def axes_of(style: Style, size: tuple[float, float], *, square: bool = False) -> Iterator[Axes]:
+def axes_of(
+    style: Style,
+    size: tuple[float, float],
+    *,
+    square: bool = False,
+) -> Iterator[Axes]:
     """Yield the caller's axes, or the axes of a new figure. `square`: whether these are as wide as high."""
     if style.axes:
         yield style.axes[0]
@@ -254,7 +264,10 @@ def panels_of(
     columns = math.ceil(n / math.ceil(n / fitting))
     rows = math.ceil(n / columns)
     height += ratio * whole_width / columns
-    with new_figure((whole_width, rows * height + 3 * em()), "constrained") as figure:
+    with new_figure(
+        (whole_width, rows * height + 3 * em()),
+        "constrained",
+    ) as figure:
         axes: list[Axes] = []
         for place in range(n):
             links: dict[str, Any] = {f"share{name}": axes[0] for name in linked if axes}
@@ -277,7 +290,12 @@ def one_or_all(axes: Sequence[Axes], *, several: bool = False) -> Any:
     return np.array(axes, dtype=object)
 
 
-def title_panels(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
+def title_panels(
+    axes: Sequence[Axes],
+    style: Style,
+    x: str,
+    y: str,
+) -> None:
     """Write the titles that all panels share: of a new figure once, else at the last row and the first column."""
     if len(axes) == 1:
         axes[0].set(xlabel=x, ylabel=y)
@@ -299,7 +317,11 @@ def title_panels(axes: Sequence[Axes], style: Style, x: str, y: str) -> None:
 
 
 def draw_legend(
-    axes: Sequence[Axes], style: Style, title: str = "", *, most_inside: int = INSIDE
+    axes: Sequence[Axes],
+    style: Style,
+    title: str = "",
+    *,
+    most_inside: int = INSIDE,
 ) -> None:
     """Draw the legend where it covers least, below the axes if it has many entries, or above panels.
 
@@ -317,12 +339,23 @@ def draw_legend(
     is_small = 1.2 * lines * pixels > _MOST_OF_AXES * axes[0].get_window_extent().height
     if len(axes) == 1 and len(entries) <= most_inside and not is_small:
         labels = [wrap(label) for label in entries]
-        axes[0].legend(list(entries.values()), labels, title=wrap(title) or None, **LEGEND)
+        axes[0].legend(
+            list(entries.values()),
+            labels,
+            title=wrap(title) or None,
+            **LEGEND,
+        )
         return
     if not style.axes:
         side = "lower" if len(axes) == 1 else "upper"
         place = {"loc": f"outside {side} left"}
-        legend = _in_columns(figure, entries, title, figure.bbox.width - 2 * pixels, place)
+        legend = _in_columns(
+            figure,
+            entries,
+            title,
+            figure.bbox.width - 2 * pixels,
+            place,
+        )
         height = legend.get_window_extent().height / figure.dpi
         figure.set_figheight(figure.get_figheight() + height)
         return
@@ -331,7 +364,11 @@ def draw_legend(
         figure.set_layout_engine("tight")
 
 
-def _legend_below(ax: Axes, entries: Mapping[str, Any], title: str) -> None:
+def _legend_below(
+    ax: Axes,
+    entries: Mapping[str, Any],
+    title: str,
+) -> None:
     """Draw the legend below the caller's axes and their title. Layout engines make room for it."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -349,7 +386,11 @@ def _legend_below(ax: Axes, entries: Mapping[str, Any], title: str) -> None:
 
 
 def _in_columns(
-    owner: Any, entries: Mapping[str, Any], title: str, room: float, place: Mapping[str, Any]
+    owner: Any,
+    entries: Mapping[str, Any],
+    title: str,
+    room: float,
+    place: Mapping[str, Any],
 ) -> Any:
     """Draw a legend in as many columns as fit into so many pixels, its labels wrapped if one does not."""
     handles = list(entries.values())
@@ -358,7 +399,10 @@ def _in_columns(
     legend = owner.legend(handles, labels, **options)
     width = legend.get_window_extent().width
     # One column of many entries would be too high.
-    columns = max(1 + (len(labels) > INSIDE), int(0.95 * room / width))
+    columns = max(
+        1 + (len(labels) > INSIDE),
+        int(0.95 * room / width),
+    )
     columns = min(columns, len(labels))
     share = 0.95 * room / (columns * width)
     if share < 1:
@@ -480,7 +524,14 @@ def fit(ax: Axes, text: str, room: float, size: Any = "medium") -> str:
     lines = []
     for line in text.split("\n"):
         width = text_width(ax, line, size) if line else 0.0
-        letters = len(line) if width <= room else max(6, int(len(line) * room / width))
+        letters = (
+            len(line)
+            if width <= room
+            else max(
+                6,
+                int(len(line) * room / width),
+            )
+        )
         lines.append(wrap(line, letters) if width > room else line)
     return "\n".join(lines)
 
@@ -499,7 +550,10 @@ def title_panel(ax: Axes, style: Style, *lines: str) -> None:
     """Write the title of a panel, each line broken where the panel ends."""
     title = "\n".join(filter(None, lines))
     if title:
-        ax.set_title(fit(ax, title, panel_width(ax, style), "small"), fontsize="small")
+        ax.set_title(
+            fit(ax, title, panel_width(ax, style), "small"),
+            fontsize="small",
+        )
 
 
 def laid_out(ax: Axes) -> Any:

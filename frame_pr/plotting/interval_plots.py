@@ -154,7 +154,11 @@ def _with_times(frame: Any) -> Any:
     return frame
 
 
-def _check_key(argument: str, key: Any, keys: Mapping[str, str]) -> str:
+def _check_key(
+    argument: str,
+    key: Any,
+    keys: Mapping[str, str],
+) -> str:
     """Validate the name of a key."""
     name = check_text(argument, key)
     if name not in keys:
@@ -163,7 +167,11 @@ def _check_key(argument: str, key: Any, keys: Mapping[str, str]) -> str:
     return name
 
 
-def _key_along(x: str | None, keys: Mapping[str, str], table: pl.DataFrame) -> str | None:
+def _key_along(
+    x: str | None,
+    keys: Mapping[str, str],
+    table: pl.DataFrame,
+) -> str | None:
     """Return the key along the x axis: the caller's, or the only key of dates or datetimes."""
     if x is not None:
         return _check_key("x", x, keys)
@@ -172,7 +180,10 @@ def _key_along(x: str | None, keys: Mapping[str, str], table: pl.DataFrame) -> s
 
 
 def _facets(
-    facet: str, keys: Mapping[str, str], panels: Sequence[_Panel], style: Style
+    facet: str,
+    keys: Mapping[str, str],
+    panels: Sequence[_Panel],
+    style: Style,
 ) -> list[_Panel]:
     """Return a panel for each value of a key."""
     panel, *others = panels
@@ -197,7 +208,11 @@ def _title(metric: str, table: pl.DataFrame, style: Style) -> str:
     return f"{style.title(metric)}\n({style.label('confidence interval', text)})"
 
 
-def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.DataFrame:
+def _in_order(
+    table: pl.DataFrame,
+    columns: Sequence[str],
+    value: str,
+) -> pl.DataFrame:
     """Sort rows by their only key if it is a time or an ordered category; otherwise the largest value comes first."""
     key = table[columns[0]]
     is_ordered = key.dtype.is_temporal() or key.dtype == pl.Enum
@@ -209,7 +224,12 @@ def _in_order(table: pl.DataFrame, columns: Sequence[str], value: str) -> pl.Dat
     return table.sort(value, descending=True, nulls_last=True, maintain_order=True)
 
 
-def _name_rows(ax: Axes, labels: Sequence[str], style: Style, height: float = _ROW) -> None:
+def _name_rows(
+    ax: Axes,
+    labels: Sequence[str],
+    style: Style,
+    height: float = _ROW,
+) -> None:
     """Write the names of rows from the top: a new figure gets their height, the caller's axes those that fit.
 
     `height`: of a row in em.
@@ -226,7 +246,11 @@ def _name_rows(ax: Axes, labels: Sequence[str], style: Style, height: float = _R
     if style.axes:
         line_height = 1.05 * draw.em() * figure.dpi * lines
         every = math.ceil(len(labels) * line_height / draw.laid_out(ax).height)
-        ax.set_yticks(places[::every], labels[::every], fontsize="small")
+        ax.set_yticks(
+            places[::every],
+            labels[::every],
+            fontsize="small",
+        )
     else:
         ems = 8 + len(labels) * max(height, 1.15 * lines)
         rows: Any = ax.get_subplotspec()
@@ -239,7 +263,11 @@ def _check_rows(n: int, noun: str) -> None:
         raise ValueError(f"{n} {noun} are more than {_MOST_ROWS} rows: filter them")
 
 
-def _draw_dots(keys: Mapping[str, str], panels: Sequence[_Panel], style: Style) -> list[Axes]:
+def _draw_dots(
+    keys: Mapping[str, str],
+    panels: Sequence[_Panel],
+    style: Style,
+) -> list[Axes]:
     """Draw a dot for each group, and a panel for each metric."""
     system = keys.get("system")
     # Systems without groups have a row each.
@@ -256,12 +284,19 @@ def _draw_dots(keys: Mapping[str, str], panels: Sequence[_Panel], style: Style) 
     height = _ROW if key_of is keys else max(_ROW, 0.6 * _ROW * len(systems))
     with draw.panels_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
-            table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
+            table = panel.table.join(
+                groups.select(*rows, "y"),
+                on=rows,
+                nulls_equal=True,
+            )
             _draw_systems(
                 ax, table, system, systems, style, apart=key_of is not keys, mean=is_plain
             )
             ax.set_xlabel(_title(panel.metric, panel.table, style))
-            draw.fewer_ticks(ax.xaxis, 6 if len(panels) == 1 else 3)
+            draw.fewer_ticks(
+                ax.xaxis,
+                6 if len(panels) == 1 else 3,
+            )
             draw.title_panel(ax, style, panel.title)
             _name_rows(ax, labels, style, height)
         axes[0].set_ylabel(title)
@@ -273,7 +308,10 @@ def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFr
     """Return a row for each group, with its place `y` from the bottom. Blocks of slices have a row for their name."""
     rows = list(key_of.values())
     groups = table.group_by(rows, maintain_order=True)
-    table = groups.agg(pl.col("value").mean(), pl.col("n").first())
+    table = groups.agg(
+        pl.col("value").mean(),
+        pl.col("n").first(),
+    )
     if _SLICE in key_of:
         # The total comes first, and has no name of a block.
         block = pl.col(key_of[_SLICE]).rle_id()
@@ -284,7 +322,11 @@ def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFr
 
 
 def _row_labels(
-    groups: pl.DataFrame, key_of: Mapping[str, str], style: Style, *, numbered: bool
+    groups: pl.DataFrame,
+    key_of: Mapping[str, str],
+    style: Style,
+    *,
+    numbered: bool,
 ) -> list[str]:
     """Return the labels of all rows from the top: the names of groups with their n, and the names of blocks."""
     labels = dict[int, str]()
@@ -294,11 +336,18 @@ def _row_labels(
         place = row["place"]
         labels[place] = f"{label} ({row['n']:,.0f})" if numbered and row["n"] else label
         if _SLICE in key_of and place:
-            labels.setdefault(place - 1, f"{style.label(row[key_of[_SLICE]])}:")
+            labels.setdefault(
+                place - 1,
+                f"{style.label(row[key_of[_SLICE]])}:",
+            )
     return [labels[place] for place in sorted(labels)]
 
 
-def _of_system(table: pl.DataFrame, system: str | None, name: Any) -> pl.DataFrame:
+def _of_system(
+    table: pl.DataFrame,
+    system: str | None,
+    name: Any,
+) -> pl.DataFrame:
     """Return the rows of a system; without systems, all rows."""
     return table if system is None else table.filter(pl.col(system).eq_missing(pl.lit(name)))
 
@@ -318,8 +367,19 @@ def _draw_systems(
     has_bounds = table["low"].null_count() < table.height
     if several and not has_bounds:
         value = pl.col("value")
-        spans = table.group_by("y").agg(low=value.min(), high=value.max()).drop_nulls()
-        ax.hlines(*spans.select("y", "low", "high"), color=draw.grey(ax, 0.75), zorder=1)
+        spans = (
+            table.group_by("y")
+            .agg(
+                low=value.min(),
+                high=value.max(),
+            )
+            .drop_nulls()
+        )
+        ax.hlines(
+            *spans.select("y", "low", "high"),
+            color=draw.grey(ax, 0.75),
+            zorder=1,
+        )
     for number, name in enumerate(systems):
         rows = _of_system(table, system, name)
         colour = style.color_of([name, "value"], number if apart else 0)
@@ -341,11 +401,21 @@ def _draw_systems(
 
 def _numbers(table: pl.DataFrame, value: str) -> Any:
     """Return y, the values and their bounds as arrays, with NaN for nulls."""
-    return table.select("y", pl.col(value, "low", "high").fill_null(float("nan"))).to_numpy().T
+    return (
+        table.select(
+            "y",
+            pl.col(value, "low", "high").fill_null(float("nan")),
+        )
+        .to_numpy()
+        .T
+    )
 
 
 def _draw_trends(
-    keys: Mapping[str, str], along: str, panels: Sequence[_Panel], style: Style
+    keys: Mapping[str, str],
+    along: str,
+    panels: Sequence[_Panel],
+    style: Style,
 ) -> list[Axes]:
     """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
     others = {key: column for key, column in keys.items() if key != along}
@@ -353,7 +423,12 @@ def _draw_trends(
     columns = draw.IN_A_ROW if is_faceted else 1
     shared = "xy" if is_faceted else "x"
     with draw.panels_of(
-        style, len(panels), (11, 16), columns=columns, shared=shared, linked=shared
+        style,
+        len(panels),
+        (11, 16),
+        columns=columns,
+        shared=shared,
+        linked=shared,
     ) as axes:
         for ax, panel in zip(axes, panels, strict=True):
             has_bands = _draw_trend(ax, panel.table, keys[along], others, style)
@@ -373,7 +448,11 @@ def _draw_trends(
 
 
 def _draw_trend(
-    ax: Axes, table: pl.DataFrame, along: str, others: Mapping[str, str], style: Style
+    ax: Axes,
+    table: pl.DataFrame,
+    along: str,
+    others: Mapping[str, str],
+    style: Style,
 ) -> bool:
     """Draw a line for each value of the other keys, and return whether they have bands."""
     table = table.with_columns(x=_set_x_axis(ax, table[along], style))
@@ -398,7 +477,14 @@ def _draw_trend(
         colour = style.color_of(key, number)
         dash = draw.DASHES[number % len(draw.DASHES) if len(lines) > 2 else 0]
         label = style.join(key) or "_value"
-        ax.plot(rows["x"], rows["value"], label=label, color=colour, linestyle=dash, **properties)
+        ax.plot(
+            rows["x"],
+            rows["value"],
+            label=label,
+            color=colour,
+            linestyle=dash,
+            **properties,
+        )
         if has_bands:
             bounds = rows.select(pl.col("low", "high").fill_null(float("nan")))
             ax.fill_between(rows["x"], *bounds, color=colour, alpha=0.15, linewidth=0)
@@ -417,13 +503,20 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
         return values if values.dtype == pl.Date else values.dt.replace_time_zone(None)
     if values.dtype.is_numeric():
-        draw.fewer_ticks(ax.xaxis, max(3, int(ems / 5)), integer=values.dtype.is_integer())
+        draw.fewer_ticks(
+            ax.xaxis,
+            max(3, int(ems / 5)),
+            integer=values.dtype.is_integer(),
+        )
         return values
     names = [
         draw.shorten(style.label(value), 16) for value in values.unique().sort(nulls_last=True)
     ]
     every = math.ceil(len(names) * (max(map(len, names)) + 2) * 0.6 / ems)
-    ax.set_xticks(range(0, len(names), every), names[::every])
+    ax.set_xticks(
+        range(0, len(names), every),
+        names[::every],
+    )
     return (values.rank("dense") - 1).fill_null(len(names) - 1)
 
 
@@ -535,11 +628,22 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
     rows = list(key_of.values())
     old, new = (_of_system(table, system, side) for side in systems)
     both = old.rename({"value": "old"}).join(
-        new.rename({"value": "new"}), on=rows, nulls_equal=True, maintain_order="left"
+        new.rename({"value": "new"}),
+        on=rows,
+        nulls_equal=True,
+        maintain_order="left",
     )
-    both = both.select(*rows, "old", "new", difference=pl.col("new") - pl.col("old"))
+    both = both.select(
+        *rows,
+        "old",
+        "new",
+        difference=pl.col("new") - pl.col("old"),
+    )
     return _Pairs(
-        name, key_of, systems, _in_order(both.drop_nulls("difference"), rows, "difference")
+        name,
+        key_of,
+        systems,
+        _in_order(both.drop_nulls("difference"), rows, "difference"),
     )
 
 
@@ -555,7 +659,10 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     named = n <= _NAMED
     old, new = map(style.label, pairs.systems)
     keys = style.join(pairs.keys)
-    counts = [int((difference > 0).sum()), int((difference < 0).sum())]
+    counts = [
+        int((difference > 0).sum()),
+        int((difference < 0).sum()),
+    ]
     bounds = ({"lower_bound": 0}, {"upper_bound": 0})
     sides = zip(_SIDES, bounds, counts, _side_colours(style), strict=True)
     with draw.axes_of(style, draw.figure_size()) as ax:
@@ -563,14 +670,27 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
             side = difference.clip(**bound)
             label = f"{new} {style.label(word)}: {count:,}"
             if named:
-                ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, color=colour, label=label)
+                ax.barh(
+                    range(n - 1, -1, -1),
+                    side.to_list(),
+                    height=0.7,
+                    color=colour,
+                    label=label,
+                )
             else:
                 # One outline, because matplotlib would need most of a minute for ten thousand bars.
                 every = -(-n // _BARS)
-                edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
+                edges = [
+                    *(place + 0.5 for place in range(0, n, every)),
+                    n + 0.5,
+                ]
                 ax.stairs(side.gather_every(every), edges, fill=True, color=colour, label=label)
         if equal := n - sum(counts):
-            draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
+            draw.add_entry(
+                ax,
+                f"{style.label('equal')}: {equal:,}",
+                linestyle="",
+            )
         if n:
             _draw_mean(ax, pairs, along_x=named)
         title = draw.wrap(f"{style.title(pairs.metric)}: {new} - {old}")
@@ -580,7 +700,10 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
             _name_rows(ax, list(map(style.join, names)), style)
         else:
             along = f"{n:,} values of {keys}, the largest difference first"
-            ax.set(xlabel=draw.fit(ax, along, ax.get_window_extent().width), ylabel=title)
+            ax.set(
+                xlabel=draw.fit(ax, along, ax.get_window_extent().width),
+                ylabel=title,
+            )
         draw.draw_legend([ax], style, most_inside=0)
     return ax
 
@@ -596,13 +719,24 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
         label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
-        draw_span(low, high, color=draw.grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
+        draw_span(
+            low,
+            high,
+            color=draw.grey(ax, 0.5),
+            alpha=0.2,
+            linewidth=0,
+            zorder=0.5,
+        )
     line: dict[str, Any] = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
     draw_line(difference, color=draw.grey(ax, 0.3), label=label, **line)
     draw_line(0, color=draw.grey(ax, 0.1), linewidth=0.8)
 
 
-def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
+def _draw_intervals(
+    frame: Any,
+    metric: str | None,
+    style: Style,
+) -> Axes:
     """Draw differences from a baseline with their confidence intervals, from the result of `compare`."""
     result, name = _read_comparison(frame, metric)
     key_of = {**result.keys, "system": "system"}
@@ -610,14 +744,25 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
     key_of = key_of or {"system": "system"}
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
-    labels = list(map(style.join, table.select(key_of.values()).rows()))
+    labels = list(
+        map(
+            style.join,
+            table.select(key_of.values()).rows(),
+        )
+    )
     baselines = list(map(style.label, table["baseline"]))
     title = f"{style.title(name)}: difference"
     if len(set(baselines)) > 1:
         labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
     elif baselines:
         title = f"{title} from {baselines[0]}"
-    table = table.with_columns(y=pl.int_range(pl.len() - 1, -1, -1).cast(pl.Float64))
+    table = table.with_columns(
+        y=pl.int_range(
+            pl.len() - 1,
+            -1,
+            -1,
+        ).cast(pl.Float64)
+    )
     with draw.axes_of(style, draw.figure_size()) as ax:
         colour = _side_colours(style)[0]
         ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
@@ -636,7 +781,10 @@ def _draw_intervals(frame: Any, metric: str | None, style: Style) -> Axes:
         # The column `system` may hold groups of another name, such as countries.
         keys = style.join(key for key in key_of if key != "system")
         interval = style.label("confidence interval")
-        ax.set(xlabel=f"{draw.wrap(title)}\n({interval})", ylabel=keys)
+        ax.set(
+            xlabel=f"{draw.wrap(title)}\n({interval})",
+            ylabel=keys,
+        )
         draw.fewer_ticks(ax.xaxis, 6)
         _name_rows(ax, labels, style)
         draw.draw_legend([ax], style, most_inside=0)
@@ -648,7 +796,10 @@ def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
     for column, name in (("p_adjusted", "adjusted p"), ("p_value", "p")):
         if column in table.columns and table[column].null_count() < table.height:
             clear = (table[column] < _SIGNIFICANT).fill_null(value=False)
-            return clear, (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
+            return clear, (
+                f"{name} < {_SIGNIFICANT}",
+                f"{name} ≥ {_SIGNIFICANT}",
+            )
     outside = (table["low"] > 0) | (table["high"] < 0)
     return outside.fill_null(value=False), ("interval without 0", "interval contains 0")
 
@@ -677,5 +828,10 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
         least: Any = finite.min()
         most: Any = finite.max()
         margin = (most - least) / 4
-        table = table.with_columns(pl.col("low", "high").clip(least - margin, most + margin))
+        table = table.with_columns(
+            pl.col("low", "high").clip(
+                least - margin,
+                most + margin,
+            )
+        )
     return Result(result.keys, table), name

@@ -42,7 +42,10 @@ class Result(NamedTuple):
 
 
 def read_result(
-    frame: Any, columns: Mapping[str, str], expectation: str, first: Sequence[str] = ()
+    frame: Any,
+    columns: Mapping[str, str],
+    expectation: str,
+    first: Sequence[str] = (),
 ) -> Result:
     """Read these columns of a result, and its keys, which are the columns before the first of `columns` and `first`.
 
@@ -65,10 +68,17 @@ def read_result(
         _check_dtypes(table.select(*keys, *available), keys, expectation)
     key_of = {name: f"key {i}" for i, name in enumerate(keys)}
     key_columns = [table[name].alias(column) for name, column in key_of.items()]
-    return Result(key_of, pl.DataFrame([*key_columns, *(table[name] for name in available)]))
+    return Result(
+        key_of,
+        pl.DataFrame([*key_columns, *(table[name] for name in available)]),
+    )
 
 
-def _check_dtypes(table: pl.DataFrame, keys: Sequence[str], expectation: str) -> None:
+def _check_dtypes(
+    table: pl.DataFrame,
+    keys: Sequence[str],
+    expectation: str,
+) -> None:
     """Refuse columns that no plot can draw."""
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype == pl.Object:

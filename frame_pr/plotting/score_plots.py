@@ -108,7 +108,10 @@ def plot_scores(
     threshold 0.75: precision 100 %, recall 67 %, FPR 0 %
     """
     row_options = cast(LabelOptions, options_in(options))
-    style = Style.of(options, panels=by is not None or not isinstance(score, str))
+    style = Style.of(
+        options,
+        panels=by is not None or not isinstance(score, str),
+    )
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
     cutoff = None if threshold is None else check_float("threshold", threshold)
@@ -135,12 +138,22 @@ def _draw_groups(
     groups = result.groups() or [((), result.table)]
     many = len(groups) > 1
     with draw.panels_of(
-        style, len(groups), (12, 7), ratio=0.7, shared=shared, linked=shared
+        style,
+        len(groups),
+        (12, 7),
+        ratio=0.7,
+        shared=shared,
+        linked=shared,
     ) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
-                draw.title_panel(ax, style, style.join(key), *numbers.split("\n"))
+                draw.title_panel(
+                    ax,
+                    style,
+                    style.join(key),
+                    *numbers.split("\n"),
+                )
         draw.title_panels(axes, style, *titles)
         draw.draw_legend(axes, style, most_inside=0)
     return draw.one_or_all(axes)
@@ -184,7 +197,10 @@ def _draw_histograms(
             label = f"{label} ({draw.count_text(total[-1])})"
         counts = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0]
         heights = counts / (total[-1] or 1)
-        step: dict[str, Any] = {"color": style.color_of([name], number), "zorder": 1 + 0.5 * number}
+        step: dict[str, Any] = {
+            "color": style.color_of([name], number),
+            "zorder": 1 + 0.5 * number,
+        }
         ax.stairs(heights, edges, linewidth=1.5, label=label, **step)
         ax.stairs(heights, edges, alpha=0.25, fill=True, linewidth=0, **step)
     if hidden and not in_panel:
@@ -196,7 +212,13 @@ def _draw_histograms(
         numbers = _at_threshold(table, int(reached.sum()))
         label = f"{style.label('threshold')} {threshold:g}"
         label = label if in_panel else f"{label}: {numbers}"
-        ax.axvline(threshold, color=draw.grey(ax, 0.3), linewidth=1, label=label, gid=draw.SHARED)
+        ax.axvline(
+            threshold,
+            color=draw.grey(ax, 0.3),
+            linewidth=1,
+            label=label,
+            gid=draw.SHARED,
+        )
     return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
 
 
@@ -220,7 +242,14 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
     high = float(ordered[-1])
     # The range without the outermost rows.
     first = float(ordered[np.searchsorted(below, _OUTLYING)])
-    last = float(ordered[min(len(below) - 1, np.searchsorted(below, 1 - _OUTLYING))])
+    last = float(
+        ordered[
+            min(
+                len(below) - 1,
+                np.searchsorted(below, 1 - _OUTLYING),
+            )
+        ]
+    )
     if first < last and high - low > _FAR * (last - first):
         margin = 0.5 * (last - first)
         low = max(low, first - margin)
@@ -297,13 +326,23 @@ def plot_gains(
     style = Style.of(options, panels=True)
     style.check_colors(("bin", "cumulative"))
     name = check_choice("y", y, ("recall", "precision", "lift"))
-    columns = dict.fromkeys(("share", name, f"bin_{name}", "precision"), "gains_table gives it")
+    columns = dict.fromkeys(
+        ("share", name, f"bin_{name}", "precision"),
+        "gains_table gives it",
+    )
     result = read_result(frame, columns, "plot_gains draws a frame that gains_table gave")
     titles = "Share of the rows, the highest scores first", style.title(name)
     return _draw_groups(result, style, titles, partial(_draw_gains, name=name, style=style))
 
 
-def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_panel: bool) -> str:
+def _draw_gains(
+    ax: Axes,
+    table: pl.DataFrame,
+    name: str,
+    style: Style,
+    *,
+    in_panel: bool,
+) -> str:
     """Draw the bars of the bins, the cumulative line, and a random ranking."""
     from matplotlib.ticker import PercentFormatter
 
@@ -313,12 +352,28 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, style: Style, *, in_pa
         for column in ("share", name, f"bin_{name}")
     )
     bins = len(share)
-    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
-    labels = {"bin": f"in this {word}", "cumulative": f"up to this {word} (cumulative)"}
+    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(
+        bins,
+        "bin",
+    )
+    labels = {
+        "bin": f"in this {word}",
+        "cumulative": f"up to this {word} (cumulative)",
+    }
     labels = {part: style.label(part, label) for part, label in labels.items()}
     left: Sequence[float] = [end - 1 / bins for end in share]
-    bar: dict[str, Any] = {"align": "edge", "color": style.color_of(["bin"], 0), "alpha": 0.35}
-    ax.bar(left, of_bin, 0.92 / bins, label=labels["bin"], **bar)
+    bar: dict[str, Any] = {
+        "align": "edge",
+        "color": style.color_of(["bin"], 0),
+        "alpha": 0.35,
+    }
+    ax.bar(
+        left,
+        of_bin,
+        0.92 / bins,
+        label=labels["bin"],
+        **bar,
+    )
     line: dict[str, Any] = {"color": style.color_of(["cumulative"], 3)}
     start = [0.0] if name == "recall" else []
     ax.plot(
