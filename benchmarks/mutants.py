@@ -1,4 +1,4 @@
-"""Mutation testing of the formulas: `python -m benchmarks.mutants 200 1` changes 200 places, of seed 1, one by one.
+"""Mutation testing: `python -m benchmarks.mutants 200 1` changes 200 places of seed 1, one by one.
 
 A mutant is killed if a fast test fails. Places are comparisons, operators, numbers, flags and
 aggregates of the modules in `FOLDERS`, outside of annotations and messages. The fast tests run once
@@ -47,23 +47,43 @@ FAST = (
     "no:cacheprovider",
 )
 LINES = ROOT / "build" / "lines_of_tests.db"
-"""Which test executes which line, as coverage notes it. Used again until a file of the code or the tests changes."""
+"""Which test executes which line, as coverage notes it, until code or tests change."""
 SECONDS = 60
 """A test that takes more CPU time fails."""
 ORACLES = ("tests/test_fuzz.py", "tests/statistics/test_oracle.py")
 """The tests of all formulas, which run after the most specific tests of a line."""
 BATCHES = 30, 100, 400
-"""The numbers of tests after which a mutant that is not killed imports the files of further tests."""
+"""The numbers of tests after which a living mutant imports the files of further tests."""
 CACHED = type(cache(int))
 OPERATORS = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.And: ast.Or, ast.Or: ast.And,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
 AGGREGATES = {
-    "max_horizontal": "min_horizontal", "cum_max": "cum_min", "max": "min", "first": "last", "any": "all",
-    "ceil": "floor", "is_null": "is_not_null", "lower_bound": "upper_bound",
-}  # fmt: skip
+    "max_horizontal": "min_horizontal",
+    "cum_max": "cum_min",
+    "max": "min",
+    "first": "last",
+    "any": "all",
+    "ceil": "floor",
+    "is_null": "is_not_null",
+    "lower_bound": "upper_bound",
+}
 AGGREGATES |= {second: first for first, second in AGGREGATES.items()}
 
 
@@ -131,7 +151,7 @@ class Mutant(SourceFileLoader):
 
 
 def pytest_runtest_setup() -> None:
-    """Empty the caches of the package, so that each test executes what it needs: this file is a plugin of pytest."""
+    """Empty the caches of the package, so that each test executes what it needs."""
     modules = [module for name, module in sys.modules.items() if name.startswith("frame_pr")]
     for value in [value for module in modules for value in vars(module).values()]:
         if isinstance(value, CACHED):
@@ -167,7 +187,7 @@ class Tests:
         self.executed = Counter(test for tests in lines for test in tests)
 
     def of(self, mutant: Mutant) -> list[str]:
-        """The tests of the changed line, its statement or its module, whichever is first executed by one."""
+        """The tests that execute the changed line, else its statement, else its module."""
         lines = self.data.contexts_by_lineno(mutant.path)
         for part in (mutant.node, mutant.statement, mutant.tree):
             of_part = range(getattr(part, "lineno", 0), getattr(part, "end_lineno", max(lines)) + 1)

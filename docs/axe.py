@@ -1,4 +1,6 @@
-"""Run axe-core over the built site in a browser, light and dark, wide and narrow: `python docs/axe.py docs/_build`.
+"""Run axe-core over the built site, light and dark, wide and narrow.
+
+`python docs/axe.py docs/_build` starts a browser.
 
 Where there is no Chromium, or no axe-core to be had, it says so and finds nothing.
 """
@@ -48,10 +50,12 @@ RUN = """
       slider.dispatchEvent(new Event("input"));
       const text = document.querySelector(".threshold-slider output").textContent;
       const last = "threshold 0.09: tp 5, fp 5, fn 0, precision 0.50, recall 1.00, f1 0.67";
-      if (text !== last) violations.push({ id: `the slider shows ${text}`, nodes: [{ html: slider.outerHTML }] });
+      const nodes = [{ html: slider.outerHTML }];
+      if (text !== last) violations.push({ id: `the slider shows ${text}`, nodes });
     }
     const { clientWidth, scrollWidth, dataset } = document.documentElement;
-    if (scrollWidth > clientWidth) violations.push({ id: `a page ${scrollWidth} px wide`, nodes: [{ html: "html" }] });
+    const nodes = [{ html: "html" }];
+    if (scrollWidth > clientWidth) violations.push({ id: `a page ${scrollWidth} px wide`, nodes });
     found.textContent = JSON.stringify({
       width: innerWidth,
       theme: dataset.theme,
@@ -151,9 +155,8 @@ def main() -> None:
                 browser, url, width, bool(dark), Path(work, "profile")
             ):
                 failed += 1
-                print(
-                    f"{page}, {width} px, {'dark' if dark else 'light'}: {name}, {places} times, as in {html}"
-                )
+                theme = "dark" if dark else "light"
+                print(f"{page}, {width} px, {theme}: {name}, {places} times, as in {html}")
         server.shutdown()
     print(f"axe looked at {len(asked)} pages and found {failed} violations")
     raise SystemExit(failed > 0)

@@ -1,4 +1,4 @@
-"""Ask the search of the built site for the queries of the docs: `python docs/check_search.py docs/_build`.
+"""Ask the search of the built site for the queries: `python docs/check_search.py docs/_build`.
 
 It also checks that the index and the browser reduce words to the same stems. Where there is no
 Chromium, it says so and checks nothing.

@@ -99,7 +99,7 @@ def test_rows_of_no_count_are_not_there():
     [
         (
             {"ties": "order"},
-            "ties='order': a ranking does not take it with count=; a row with a count= stands for several",
+            "ties='order': a ranking does not take it with count=; a row with a count=",
         ),
         ({"tie_break": "n"}, "tie_break=: a ranking does not take it with count=; a row"),
     ],

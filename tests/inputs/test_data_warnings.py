@@ -219,8 +219,9 @@ def test_parts_of_a_frame_are_silent():
     )
 
 
-# The sum of the ranks of the positives: 3 + 3 + 1 = 7. Without a relation it is 6 + 6 + 2 = 14, with
-# a variance of 3 + 3 + 2/3 (p (n - p) (n + 1) / 12 of each query): 7 is 2.7 standard errors below.
+# The sum of the ranks of the positives: 3 + 3 + 1 = 7. Without a relation it is 6 + 6 + 2 = 14,
+# with a variance of 3 + 3 + 2/3 (p (n - p) (n + 1) / 12 of each query): 7 is 2.7 standard errors
+# below.
 RANKS = pl.DataFrame(
     {
         "q": list("aaaaabbbbbccc"),
@@ -245,7 +246,9 @@ RANKS = pl.DataFrame(
 )
 def test_ranks_as_a_score(rank):
     frame = RANKS.with_columns(rank.alias("rank"))
-    text = "score: column 'rank' holds the ranks 1 to n of each group, .* ascending=True ranks lower scores first"
+    text = (
+        "score: column 'rank' holds the ranks 1 to n of each group, .* ascending=True ranks lower"
+    )
     warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
     warns(
         frame.sample(fraction=1, shuffle=True, seed=1),

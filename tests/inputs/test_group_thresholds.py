@@ -1,4 +1,4 @@
-"""Thresholds at every door (name, number, column, frame) are compared with scores in the same way, and exactly."""
+"""Thresholds by name, number, column or frame are compared with scores alike, and exactly."""
 
 from decimal import Decimal
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Which labels a column has: those that its rows hold, and those that it declares. What a prediction says."""
+"""Which labels a column has: those of its rows, and those that it declares."""
 
 import datetime as dt
 import re

@@ -21,7 +21,7 @@ def sample(rows=240, seed=3):
 
 
 def weighted(data, share):
-    """The same as weights: positives add up to `share` of the rows of a group, negatives to the rest."""
+    """The same as weights: positives add up to `share` of the rows of a group."""
     total, positives = pl.len().over("q"), pl.col("truth").sum().over("q")
     weight = (
         pl.when("truth")

@@ -263,7 +263,7 @@ def test_columns_named_like_the_inner_ones(name):
 
 @cache
 def full_results():
-    """What the calls give of rows: every kind of frame has the columns and the types of this one."""
+    """The results of the calls: every kind of frame has these columns and types."""
     return [call(GOOD, function, by="query", **given) for function, given in CALLS]
 
 

@@ -1,4 +1,4 @@
-"""Tie rules and rates are records: complete, documented, and looked up instead of compared by name."""
+"""Tie rules and rates are records: complete, documented, and looked up."""
 
 import polars as pl
 import pytest

@@ -76,7 +76,7 @@ def test_totals_of_one_group_and_of_every_size(dtype, total):
     ],
 )
 def test_weighted_means_read_known_totals(statistic, totals, weights_of_groups):
-    """Precision at a threshold reads neither total; of the groups it is 1/2 and 1, and the weights are the totals."""
+    """Precision at a threshold reads neither total: it is 1/2 and 1, with totals as weights."""
     data = pl.DataFrame(
         {"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 0], "P": [5, 5, 2, 2]}
     )

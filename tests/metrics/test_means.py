@@ -1,4 +1,4 @@
-"""Statistics over groups, and columns named by a dict: numbers worked out by hand, on every kind of frame."""
+"""Statistics over groups, and columns named by a dict, worked out by hand, on every frame."""
 
 import math
 from fractions import Fraction

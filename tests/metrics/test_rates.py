@@ -26,7 +26,7 @@ def valued(table: list[tuple]) -> pl.DataFrame:
 
 
 def exactly(name: str, row: tuple) -> float | None:
-    """The figure rounded once, from exact counts. Its square root, too, has more digits than a float."""
+    """The rate rounded once, from exact counts; its square root has more digits than a float."""
     value = rate_of(name, *row)
     if name != "mcc" or value is None:
         return None if value is None else float(value)

@@ -15,7 +15,7 @@ LIMITS = [0.05, 0.2, 0.5, 0.9]
 
 @cache
 def segments(groups: int = 150) -> pl.DataFrame:
-    """Groups of ties and none, of one class and of both, weighted by shares of a power of 2, which add up exactly."""
+    """Groups with and without ties or classes; weights are shares of a power of 2: exact sums."""
     rng = np.random.default_rng(17)
     parts = []
     for group in range(groups):
@@ -33,7 +33,7 @@ def parts() -> dict[int, pl.DataFrame]:
 
 
 # scikit-learn
-# -------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
@@ -155,7 +155,7 @@ def test_gains(gain):
 
 
 # scipy
-# --------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def test_kolmogorov_and_smirnov():
@@ -177,7 +177,7 @@ def test_kolmogorov_and_smirnov():
 
 
 # torchmetrics
-# -------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def torchmetrics():

@@ -1,4 +1,4 @@
-"""The tables of docs/migration.md: each row is run by the tool that it names, on data of every sort."""
+"""The tables of docs/migration.md: each row, run by the tool that it names, on many data."""
 
 import math
 import re
@@ -71,7 +71,7 @@ def same(found, expected, tolerance: float) -> bool:
 
 
 def assert_row(compared, phrase: str, tolerance: float = 1e-12) -> None:
-    """The two are equal on plain data; on data of every sort where the page names no difference, and only there."""
+    """The two are equal on plain data, and on others only where the page names no difference."""
     for plain in (True, False):
         ours, theirs = compared(plain=plain)
         assert theirs
@@ -165,7 +165,7 @@ def test_torchmetrics(theirs, name, options, phrase):
 
 @cache
 def searches(*, plain: bool, ties: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Queries that are judged and answered; plain: each document, of grades 0 and 1 and scores without ties."""
+    """Queries with judgments and results; plain: of each document, grades 0 and 1, no ties."""
     run, judgments = search(250, ties=ties and not plain)
     judgments = judgments.filter(pl.col("relevance") >= 0)
     if plain:

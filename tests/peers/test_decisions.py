@@ -1,4 +1,4 @@
-"""Decision curves, random rankings, gains tables, capped recall, unpaired tests: against the tools that have them."""
+"""Decision curves, random rankings, gains, capped recall, unpaired tests, and their tools."""
 
 import numpy as np
 import polars as pl
@@ -115,8 +115,8 @@ def test_what_h2o_prints():
     assert first.row(0) == pytest.approx([3.571429] * 5, abs=5e-7)
 
 
-# Patients with a brain haemorrhage (Turck et al. 2010), the example data of pROC: of those with a poor
-# and of those with a good outcome the WFNS grade, S100B in 0.01 ug/l and NDKA in 0.01 ug/l.
+# Patients with a brain haemorrhage (Turck et al. 2010), the example data of pROC: of those with a
+# poor and of those with a good outcome the WFNS grade, S100B in 0.01 ug/l and NDKA in 0.01 ug/l.
 POOR = """
     1/7/4034 1/8/7257 2/7/2122 2/7/3237 2/9/1367 2/9/3241 2/10/963 2/10/1275 2/11/2148 2/14/3406
     2/25/838 2/30/1109 2/41/985 2/58/1172 3/13/1740 4/13/519 4/16/1320 4/23/2263 4/26/1554
@@ -159,8 +159,8 @@ def test_unpaired_tests_of_proc(pair, d):
     table = data.pr.compare("roc_auc", "t", "value", between="marker", details=True)
     (row,) = table.filter(pl.col("baseline").is_in(pair), pl.col("system").is_in(pair)).to_dicts()
     assert abs(row["difference"] / row["standard_error"]) == pytest.approx(abs(d), rel=1e-12)
-    # Its p-value is of the difference itself, and ours of the interval, which combines the intervals
-    # of both values.
+    # Its p-value is of the difference itself, and ours of the interval, which combines the
+    # intervals of both values.
     p = 2 * stats.norm.sf(abs(d))
     assert row["p_value"] == pytest.approx(p, abs=0.014)
 

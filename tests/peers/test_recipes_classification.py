@@ -1,4 +1,4 @@
-"""The recipes of docs/migration.md for classifiers, against the tools themselves, or what they have published."""
+"""The recipes of docs/migration.md for classifiers, against the tools or published values."""
 
 import math
 
@@ -9,7 +9,7 @@ from compare import near
 from sklearn import metrics as sklearn_metrics
 
 # scikit-learn
-# -------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -42,7 +42,7 @@ def test_scikit_learn_without_positives():
 
 
 # yardstick
-# ----------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The recipes of docs/migration.md for object detection, against the tools themselves, or their published values."""
+"""The recipes of docs/migration.md for object detection, against the tools or their values."""
 
 import contextlib
 import io
@@ -86,7 +86,7 @@ def voc(hits: np.ndarray, objects: int, levels: np.ndarray | None) -> float:
 
 
 def detected(seed: int, classes: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Detections of several classes, many of equal confidence, and how many objects there are of each class."""
+    """Detections of several classes, many of equal confidence, and the objects of each class."""
     rng = np.random.default_rng(seed)
     parts, objects = [], []
     for name in range(classes):
@@ -127,7 +127,7 @@ def test_recall_levels_of_voc_in_floats():
 
 
 def coco(hits: np.ndarray, objects: int) -> float:
-    """COCOeval of one class, on images of one object or none: a detection of it, or of nothing, each."""
+    """COCOeval of one class, on images of one object or none, with one detection each."""
     api = pytest.importorskip("pycocotools.coco")
     evaluation = pytest.importorskip("pycocotools.cocoeval")
     images = [{"id": i} for i in range(1, max(len(hits), objects) + len(hits) + 1)]

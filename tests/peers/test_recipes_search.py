@@ -1,4 +1,4 @@
-"""The recipes of docs/migration.md for search, against the tools themselves, or what they have published."""
+"""The recipes of docs/migration.md for search, against the tools or published values."""
 
 import pytest
 from searches import RELEVANT, SEARCH, assert_equal, joined, search, trec_eval
@@ -7,7 +7,7 @@ KS = [1, 3, 10, 40]
 
 
 # trec_eval
-# ----------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 TREC = {"tie_break": "document", "undefined": 0.0, **SEARCH}
 TREC_NAMES = {

@@ -15,7 +15,7 @@ SCALES = [1.0, 1e-300, 5e-324, 1e300, -1e300, -1e-300]
 
 
 def scores(rng: np.random.Generator, size: int, sort: int) -> np.ndarray:
-    """Scores without ties, with some, with nearly nothing else; of every size and sign; with zeros and infinities."""
+    """Scores with few or many ties, of every size and sign, with zeros and infinities."""
     match sort % 6:
         case 0:
             return rng.random(size)
@@ -54,7 +54,7 @@ def generated(groups: int = MANY) -> pl.DataFrame:
 
 @cache
 def group_arrays(groups: int = MANY) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Truth and score of each group. scikit-learn takes no infinite score: ranks, which rise as they do, stand in."""
+    """Label and score of each group; ranks in place of scores, of which some are infinite."""
     ranked = generated(groups).with_columns(
         pl.col("score").replace({-0.0: 0.0}).rank("dense").over("q").cast(pl.Float64)
     )
@@ -148,7 +148,7 @@ def test_scores_of_other_dtypes(dtype):
 
 
 def figures(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]:
-    """Every figure that scikit-learn has, None where it says that there is none (zero_division=nan)."""
+    """Every metric that scikit-learn has, None where it has no value (zero_division=nan)."""
     tn, fp, fn, tp = (
         int(n) for n in metrics.confusion_matrix(truth, predicted, labels=[False, True]).ravel()
     )

@@ -13,7 +13,7 @@ LEVELS = [f"{i / 10}" for i in range(11)]
 
 
 def searches(queries: int, seed: int, longest: int = 60) -> pl.DataFrame:
-    """Rankings of every length, by whole scores without ties: trec_eval keeps a score in 32 bits."""
+    """Rankings of every length, without ties; trec_eval keeps a score in 32 bits."""
     rng = np.random.default_rng(seed)
     parts = []
     for query in range(queries):
@@ -82,7 +82,7 @@ def test_cuts_and_averages():
 
 
 def rounded_otherwise(positives: int, level: str) -> bool:
-    """Whether trec_eval's count of hits for a recall, `(int)(level * P + .9)` in floats, is not what it is exactly."""
+    """Whether trec_eval's `(int)(level * P + .9)` in floats is another count than the exact one."""
     return int(float(level) * positives + 0.9) != math.ceil(Fraction(level) * positives)
 
 
