@@ -78,9 +78,8 @@ class Distributed(Backend[Any]):
         """Compute metrics per group, and with `means` their means, after a second shuffle."""
         query = self.query_of(request, named, undefined)
         empty = self.empty(query.columns())
-        result = query.of_groups(
-            empty, means
-        )  # Wrong names and types are an error before any row is read.
+        # Wrong names and types are an error before any row is read.
+        result = query.of_groups(empty, means)
         if means is None:
             return self._all_groups(query, empty)
         query = replace(query, named=means.columns(named))
@@ -116,9 +115,8 @@ class Distributed(Backend[Any]):
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         count = partial(tallied, request=query.request, bins=edges)
         merge = partial(tallied, request=merged.request, bins=number)
-        count(
-            self.empty(query.columns())
-        )  # Wrong names and types are an error before any row is read.
+        # Wrong names and types are an error before any row is read.
+        count(self.empty(query.columns()))
         parts = type(self)(self.map_parts(query.columns(), query.by, count, shuffled=False))
         return parts.map_parts(merged.columns(), query.by, merge)
 

@@ -86,8 +86,9 @@ class DaskFrame(Shuffled):
 
     def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
         """Apply a function to each part, and concatenate the results."""
-        frame, apply = self._select(columns), dask.delayed(_on_polars)
-        results = dask.compute(*(apply(function, frame._meta, part) for part in frame.to_delayed()))
+        frame = self._select(columns)
+        apply = partial(dask.delayed(_on_polars), function, frame._meta)
+        results = dask.compute(*map(apply, frame.to_delayed()))
         tables: list[pl.DataFrame] = [function(self.empty(columns)), *results]
         return pl.concat(tables)
 
@@ -121,11 +122,15 @@ class DaskFrame(Shuffled):
 
 def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
     """Bring rows with equal hashes of the first columns into one part."""
-    meta, partitions = frame._meta, frame.npartitions if keys else 1
+    meta = frame._meta
+    partitions = frame.npartitions if keys else 1
     split = partial(_split, meta=meta, keys=keys, hashes=hashes, partitions=partitions)
     pieces = frame.map_partitions(split, meta=_PIECES)
-    pieces = pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
-    return pieces.map_partitions(partial(_joined, meta=meta), meta=meta).clear_divisions()
+    gathered = (
+        pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
+    )
+    join = partial(_joined, meta=meta)
+    return gathered.map_partitions(join, meta=meta).clear_divisions()
 
 
 # functions that run on each part
@@ -142,12 +147,11 @@ def _split(
         # Rows without a score are in no range, and go to the first partition.
         hashed = hashes(_to_polars(part.iloc[:, :keys])).to_series().fill_null(0)
         numbers = (hashed % partitions).cast(pl.Int64).to_numpy()
-    pieces = {
-        number: pickle.dumps(part[numbers == number]) for number in np.unique(numbers).tolist()
-    }
-    return pd.DataFrame({"partition": list(pieces), "rows": list(pieces.values())}).astype(
-        _PIECES.dtypes.to_dict()
-    )
+
+    present = np.unique(numbers).tolist()
+    rows = [pickle.dumps(part[numbers == number]) for number in present]
+    pieces = pd.DataFrame({"partition": present, "rows": rows})
+    return pieces.astype(_PIECES.dtypes.to_dict())
 
 
 def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
@@ -157,40 +161,37 @@ def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
         return meta
     # Categories of several dtypes cannot be concatenated, such as those of a part where all values
     # are missing.
-    categorical = [column for column, dtype in meta.dtypes.items() if dtype == "category"]
-    mixed = [
-        column
-        for column in categorical
-        if len({part[column].cat.categories.dtype for part in parts}) > 1
-    ]
+    mixed = []
+    for column, dtype in meta.dtypes.items():
+        if dtype == "category" and len({part[column].cat.categories.dtype for part in parts}) > 1:
+            mixed.append(column)
     joined: pd.DataFrame = concat([part.astype(dict.fromkeys(mixed, object)) for part in parts])
     return joined.astype(dict.fromkeys(mixed, "category"))
 
 
 def _hashes(keys: pl.DataFrame) -> pl.DataFrame:
     """Hash rows. Workers may have several versions of polars, whose own hash differs by version."""
-    hashes = np.zeros(keys.height, "uint64")
-    for column in keys:
+    return pl.DataFrame({"hash": _combined_hashes(keys.get_columns())})
+
+
+def _combined_hashes(columns: Sequence[pl.Series]) -> Any:
+    hashes: Any = np.uint64(0)
+    for column in columns:
         hashes = hashes * _MULTIPLIER + _column_hashes(column)
-    return pl.DataFrame({"hash": hashes})
+    return hashes
 
 
 def _column_hashes(column: pl.Series) -> Any:
-    """Hash values as Dask's own shuffle does: by their bits, or by their text.
-
-    Nulls count as 0 or "".
-    """
+    """Hash values as Dask's own shuffle does: by their bits, or by their text."""
     dtype = column.dtype
     if isinstance(dtype, pl.Struct):
-        return _hashes(column.struct.unnest())["hash"].to_numpy()
+        return _combined_hashes(column.struct.unnest().get_columns())
     if isinstance(dtype, pl.Array):
         return _column_hashes(column.arr.to_list())
     if isinstance(dtype, pl.List):
         # Lists that share a length and both ends share a partition.
-        ends = [column.list.len(), column.list.first(), column.list.last()]
-        return _hashes(pl.DataFrame([end.alias(str(i)) for i, end in enumerate(ends)]))[
-            "hash"
-        ].to_numpy()
+        return _combined_hashes([column.list.len(), column.list.first(), column.list.last()])
+
     if dtype == pl.Binary:
         column = column.bin.encode("hex")
     elif dtype.is_float():
@@ -200,12 +201,12 @@ def _column_hashes(column: pl.Series) -> Any:
         column = column.cast(pl.String)  # Codes of categories differ by process.
     else:
         column = column.to_physical()
-    if column.dtype in (pl.Int128, pl.UInt128):
-        column = column.cast(pl.String)
-    if column.dtype == pl.String:
-        return pd.util.hash_array(column.fill_null("").to_numpy().astype(object))
+
     if column.dtype in (pl.Boolean, pl.Null):
         column = column.cast(pl.UInt8)
+    if column.dtype in (pl.Int128, pl.UInt128, pl.String):
+        texts = column.cast(pl.String).fill_null("")
+        return pd.util.hash_array(texts.to_numpy().astype(object))
     return pd.util.hash_array(column.fill_null(0).to_numpy())
 
 
@@ -218,18 +219,19 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
         if values.dtype == dtype or isinstance(dtype, pd.CategoricalDtype):
             continue
         try:
-            typed[column] = values.astype(dtype)
-            equal = (values == typed[column]) & (values == typed[column].astype(values.dtype))
-            is_same = (values.isna() & typed[column].isna()) | equal.fillna(False)
+            cast = values.astype(dtype)
+            equal = (values == cast) & (values == cast.astype(values.dtype))
+            is_same = (values.isna() & cast.isna()) | equal.fillna(False)
         except (ArithmeticError, NotImplementedError, TypeError, ValueError):
             is_same = values.notna() & bool(values.isna().any())
         if not is_same.all():
+            value = values[~is_same].iloc[0]
             raise TypeError(
-                f"column {column!r} is {dtype} to Dask, and {values.dtype} in a part, with "
-                "values such as "
-                f"{values[~is_same].iloc[0]}, which {dtype} cannot hold: give it one type in all "
-                "parts, with astype"
+                f"column {column!r} is {dtype} to Dask, and {values.dtype} in a part, with values "
+                f"such as {value}, which {dtype} cannot hold: give it one type in all parts, "
+                "with astype"
             )
+        typed[column] = cast
     return typed
 
 
@@ -259,15 +261,16 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
         return new
-    keys_of_part, of_result = part.iloc[:, : len(keys)], result.select(map(by_name, keys))
-    of_rows = _to_polars(keys_of_part)
+    keys_of_part = part.iloc[:, : len(keys)]
     # The oldest polars cannot join by `by_name`, and any polars reads some names as patterns.
-    of_rows.columns = of_result.columns = names = [f"key{i}" for i in range(len(keys))]
+    names = [f"key{i}" for i in range(len(keys))]
+    of_rows = _to_polars(keys_of_part.set_axis(names, axis=1))
     first = of_rows.with_row_index("row").unique(names, keep="first")
-    rows = of_result.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")[
-        "row"
-    ]
-    return pd.concat([keys_of_part.iloc[rows.to_numpy()].set_axis(new.index), new], axis=1)
+    of_groups = result.select(map(by_name, keys))
+    of_groups.columns = names
+    joined = of_groups.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")
+    rows = joined["row"].to_numpy()
+    return pd.concat([keys_of_part.iloc[rows].set_axis(new.index), new], axis=1)
 
 
 def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
@@ -279,8 +282,8 @@ def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
 def _dtype(dtype: pl.DataType) -> Any:
     if dtype.is_integer():
         return str(dtype)  # pandas spells its nullable integers as polars does.
-    if dtype.is_float() or dtype == pl.String:
-        return {pl.String: "string[pyarrow]", pl.Float32: "float32"}.get(
-            dtype.base_type(), "float64"
-        )
+    if dtype == pl.String:
+        return "string[pyarrow]"
+    if dtype.is_float():
+        return "float32" if dtype == pl.Float32 else "float64"
     return pd.ArrowDtype(pl.Series(dtype=dtype).to_arrow().type)

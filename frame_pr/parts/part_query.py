@@ -48,9 +48,11 @@ class PartQuery:
         """Return the query of each single score."""
         if not self.request.several:
             return [self]
-        queries, drops = [], self.request.unscored == "drop"
+        queries = []
         for score in self.scores:
-            others = [other for other in self.scores if drops and other != score]
+            others = []
+            if self.request.unscored == "drop":
+                others = [other for other in self.scores if other != score]
             request = replace(self.request, scores=[score], several=False, other_systems=others)
             queries.append(replace(self, request=request))
         return queries
@@ -83,13 +85,12 @@ class PartQuery:
         if any(options.get(name) is not None for name in ("count", "tie_break", "prevalence")):
             return None
         count = "count" + max(self.columns(), key=len)  # Longer than any name.
-        equal = part.group_by(map(by_name, self.columns())).agg(
-            pl.len().cast(pl.Int64).alias(count)
-        )
-        counting = replace(self, request=replace(self.request, options=options | {"count": count}))
-        counts = equal.collect(engine="streaming")
+        equal_rows = part.group_by(map(by_name, self.columns()))
+        number = pl.len().cast(pl.Int64).alias(count)
+        counts = equal_rows.agg(number).collect(engine="streaming")
+        request = replace(self.request, options=options | {"count": count})
         try:
-            return counting.of_groups(counts)
+            return replace(self, request=request).of_groups(counts)
         except ValueError:
             return None  # Let the errors be about the rows themselves.
 

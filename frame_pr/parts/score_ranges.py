@@ -92,11 +92,13 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
     `sample`: of the scores, which the ranges divide into about equal parts.
     """
     scores = sample.alias("").drop_nulls().sort()  # Methods of a Series named `^...$` fail.
-    edges = scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
+    quantiles = scores.gather_every(max(1, len(scores) // ranges))
+    edges = quantiles.unique(maintain_order=True)[1:]
+
     score = by_name(call.scores[0])
     reached = partial(edges.search_sorted, side="right")
-    below = score.map_batches(reached, return_dtype=pl.get_index_type(), is_elementwise=True)
-    number = below.cast(pl.Int64)
+    dtype = pl.get_index_type()
+    number = score.map_batches(reached, return_dtype=dtype, is_elementwise=True).cast(pl.Int64)
     if not call.request.ascending:
         number = len(edges) - number
     # NaN is a missing score, but polars orders it above infinity.
@@ -131,20 +133,24 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     if weights.fractional:
         weights = _with_common_unit(weights, call, empty, over_ranges)
     plan = plan_for(replace(no_rows, weights=weights), list(call.named.values()), call.undefined)
-    context: dict[str, Any] = {"call": call, "unit": weights.unit}
-    starts = starts_of(over_ranges(partial(count_ranges, **context)), call, weights)
+
+    counts = over_ranges(partial(count_ranges, call=call, unit=weights.unit))
+    starts = starts_of(counts, call, weights)
     if starts.is_empty():
         return call.of_groups(empty)
-    context["starts"] = starts
+    context: dict[str, Any] = {"call": call, "unit": weights.unit}
     if "interpolated_precision" in plan.columns:
-        context["starts"] = with_later_precision(
-            starts, over_ranges(partial(best_precision, **context)), call
-        )
-    sums = number_groups(over_ranges(partial(summed_up, **context)), _keys(call), MOST_GROUPS)
-    table = per_group(sums.rows, plan.over_groups, None if call.by else 1)
-    values = sums.restore(finalize(table, ["group"], plan))
-    named = dict(zip(call.by, _keys(call), strict=True)) | {**call.named}
-    return values.select(pl.col(source).alias(name) for name, source in named.items()).collect()
+        best = over_ranges(partial(best_precision, **context, starts=starts))
+        starts = with_later_precision(starts, best, call)
+
+    table = over_ranges(partial(summed_up, **context, starts=starts))
+    sums = number_groups(table, _keys(call), MOST_GROUPS)
+    groups = per_group(sums.rows, plan.over_groups, None if call.by else 1)
+    values = sums.restore(finalize(groups, ["group"], plan))
+    sources = [*_keys(call), *call.named.values()]
+    names = [*call.by, *call.named]
+    columns = [pl.col(source).alias(name) for source, name in zip(sources, names, strict=True)]
+    return values.select(columns).collect()
 
 
 def _keys(call: PartQuery) -> list[str]:
@@ -201,11 +207,12 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFra
     rows, output = _rows_of_ranges(part, call, unit, call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
+    table = counts.select("group", *TOTALS)
+
     is_unjudged = ~pl.col("judged") if call.request.fills_labels else pl.lit(False)
     unjudged = (is_unjudged * rows.number).sum().alias(UNJUDGED.total)
     of_groups = rows.frame.group_by("group").agg(unjudged)
-    table = counts.select("group", *TOTALS).join(of_groups, on="group", how="left")
-    for total in rows.totals:
+    for total in (of_groups, *rows.totals):
         table = table.join(total, on="group", how="left")
     return output.restored(table).collect()
 
@@ -215,17 +222,20 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
     coder = number_groups(counts, _keys(call), MOST_GROUPS)
     totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
     sums = [pl.col(count.total).sum() for count in _COUNTS]
-    groups = with_totals(coder.rows.group_by("group").agg(sums).sort("group"), totals, weights)
-    groups = groups.select("group", **{_in_all(count): count.total for count in _COUNTS})
+    groups = coder.rows.group_by("group").agg(sums).sort("group")
+    groups = with_totals(groups, totals, weights)
+    in_all = {_in_all(count): pl.col(count.total) for count in _COUNTS}
+    groups = groups.select("group", **in_all)
+
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
     columns = {_LATER_PRECISION: pl.lit(0.0)}
     for count in _COUNTS:
         in_range = pl.when(has_range).then(count.total).otherwise(0)
         columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
-    starts = coder.rows.sort("group", _RANGE_KEY, nulls_last=True).with_columns(**columns)
-    starts = starts.join(groups, on="group", maintain_order="left")
-    return starts.select(_RANGE_KEY, *_keys(call), *columns, *map(_in_all, _COUNTS)).collect()
+    ranges = coder.rows.sort("group", _RANGE_KEY, nulls_last=True)
+    starts = ranges.with_columns(**columns).join(groups, on="group", maintain_order="left")
+    return starts.select(_RANGE_KEY, *_keys(call), *columns, *in_all).collect()
 
 
 def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:

@@ -81,11 +81,14 @@ class SparkFrame(Shuffled):
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> DataFrame:
         """Apply the function to each part."""
-        frame, empty = self._select(columns), self.empty(columns)
+        frame = self._select(columns)
+        empty = self.empty(columns)
         new = function(empty).drop(cs.by_name(*keys))
-        to_part = partial(_apply, function, empty, len(keys), new.to_arrow().schema.types)
+        new_types = new.to_arrow().schema.types
+        to_part = partial(_apply, function, empty, len(keys), new_types)
+        places = range(len(keys)) if shuffled else None
         fields = [*frame.schema.fields[: len(keys)], *_fields(new)]
-        return _mapped(frame, range(len(keys)) if shuffled else None, to_part, fields)
+        return _mapped(frame, places, to_part, fields)
 
     def append_columns(
         self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
