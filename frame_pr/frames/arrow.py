@@ -118,7 +118,8 @@ class ArrowFrame(ArrowRead[Any]):
         # polars panics at a name with a NUL, so it converts columns without their names.
         arrays = {column.name: column.alias("").to_arrow() for column in table}
         for name, source in sources_of(keys).items():
-            arrays[name] = _cast(arrays[name], self.frame.schema.field(source).type)
+            if source in self.columns:
+                arrays[name] = _cast(arrays[name], self.frame.schema.field(source).type)
         return pa.table(arrays)
 
     def concat_columns(self, *frames: Any) -> Any:

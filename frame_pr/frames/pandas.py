@@ -65,11 +65,11 @@ class ValueCodes:
 def number_values(
     columns: Sequence[pd.Series[Any]],
 ) -> tuple[ValueCodes, list[pl.Series]] | None:
-    """Number the values of columns together; None if they cannot be hashed, as lists."""
-    values = columns[0] if len(columns) == 1 else pd.concat(columns, ignore_index=True)
+    """Number the values of columns together; None if pandas cannot, as for lists."""
     try:
+        values = columns[0] if len(columns) == 1 else pd.concat(columns, ignore_index=True)
         numbers, distinct = _factorized(values)
-    except (TypeError, NotImplementedError):
+    except (TypeError, ValueError, NotImplementedError):
         return None
     texts: dict[str, None] = {}
     for value in distinct:
@@ -166,11 +166,20 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
 
     def with_labels(self, names: Sequence[Any], labels: Sequence[Any] = ()) -> PandasFrame:
         """Return this frame with one Enum for the labels of several columns."""
-        if any(self.columns.count(name) != 1 or self._has_plain_labels(name) for name in names):
+        holder = self
+        listed = pd.Series(list(labels), dtype=object)
+        if not any(name in self.columns for name in names):
+            # The labels are those of a new column.
+            holder = PandasFrame(pd.DataFrame(dict.fromkeys(names, listed)))
+        if any(holder.columns.count(name) != 1 for name in names):
             return self
-        columns = [self.frame[name] for name in names]
-        if labels:
-            columns.append(pd.Series(list(labels), dtype=object))
+        # A column without rows may hold any labels that the caller lists.
+        is_open = len(listed) > 0 and not holder.height
+        if not is_open and any(map(holder._has_plain_labels, names)):
+            return self
+        columns = [holder.frame[name] for name in names]
+        if len(listed):
+            columns.append(listed)
         numbered = number_values(columns)
         kind: Any = self
         if numbered is not None:
@@ -202,11 +211,11 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
 
     def label(self, name: str, value: Any) -> Any:
         """Return a label as `read` has it."""
-        if not len(self.frame) and self.type_of(name) == "object":
-            return None  # There is no label to compare it with.
         codes = self._codes.get(name)
         if codes is not None and value is not None:
             return codes.label(name, value)
+        if not len(self.frame) and self.type_of(name) == "object":
+            return None  # There is no label to compare it with.
         # polars would cut the nanoseconds of a Python object, and find another label.
         if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
             return value.to_numpy()
@@ -233,12 +242,15 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         columns = {}
         for column in table:
             source = sources.get(column.name)
-            dtype = None if source is None else self.frame.dtypes[self.labels[source]]
-            codes = self._codes.get(source or "")
-            columns[column.name] = (
-                _pandas(column, dtype) if codes is None else codes.restore(column, dtype)
-            )
-        labels = [self.labels[name] if sources.get(name) == name else name for name in columns]
+            dtype = None
+            if source in self.labels:
+                dtype = self.frame.dtypes[self.labels[source]]
+            if source in self._codes:
+                columns[column.name] = self._codes[source].restore(column, dtype)
+            else:
+                columns[column.name] = _pandas(column, dtype)
+        own = {name: self.labels.get(name, name) for name in columns if sources.get(name) == name}
+        labels = [own.get(name, name) for name in columns]
         return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
     def concat_columns(self, *frames: pd.DataFrame) -> pd.DataFrame:

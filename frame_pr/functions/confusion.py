@@ -416,7 +416,7 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     if "weight" in selection.others:
         refuse_text("weight", selection.others["weight"], schema["weight"])
     dtype = schema["truth"]
-    if labels is not None and selection.data.height:
+    if labels is not None:
         labels = [selection.kind.label(of_truth, label) for label in labels]
     elif labels is None and isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()

@@ -62,6 +62,8 @@ def read_result(
     available = [name for name in columns if name in names]
     end = min(names.index(name) for name in (*available, *first) if name in names)
     kind, _ = kind.with_keys(kind.columns[:end])
+    if {"truth", "prediction"} <= {*names}:
+        kind = kind.with_labels(["truth", "prediction"])
     # The streaming engine would copy the columns.
     keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
     if table.height:

@@ -165,8 +165,8 @@ def _written(texts: pl.DataFrame, style: _Style, numbers: Sequence[str], note: s
 def _read(frame: Any) -> pl.DataFrame:
     """Read a frame whose columns cells can hold."""
     kind = kind_of(frame)
-    # polars reads a period of pandas as an extension type, which it cannot write.
-    extensions = ("interval", "period")
+    # polars reads a period of pandas as an extension type, which it cannot write, and cuts objects.
+    extensions = ("category", "interval", "object", "period")
     has_no_text = [name for name in kind.columns if kind.type_of(str(name)).startswith(extensions)]
     kind, _ = kind.with_keys(has_no_text)
     table = kind.read(kind.columns).collect()

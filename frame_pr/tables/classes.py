@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -106,13 +107,12 @@ def unpivot_classes(
         columns["prediction"] = ("prediction", column_name("prediction", prediction))
         new.append("prediction")
 
-    sources = {}
-    if not truths:
-        sources["class"] = str(truth)
-        of_labels = [name for argument, name in columns.values() if argument != "scores"]
-        kind = kind.with_labels(of_labels, labels)
-        if kind.height:
-            labels = [kind.label(str(truth), label) for label in labels]
+    # Columns of 0/1 hold no labels.
+    holders = {} if truths else {ours: name for ours, (_, name) in columns.items()}
+    of_labels = [holders[ours] for ours in ("truth", "prediction") if ours in holders]
+    kind = kind.with_labels(of_labels or ["class"], labels)
+    source = str(of_labels[0]) if of_labels else "class"
+    labels = [kind.label(source, label) for label in labels]
     data, carried = read_columns(kind, columns, new)
     names_are_labels = scored and not isinstance(scores, Mapping)
     if names_are_labels and data.schema.get("truth", pl.String()).is_numeric():
@@ -121,7 +121,7 @@ def unpivot_classes(
     typed = _typed_labels(labels, columns, data.schema)
     _validate_classes(kind, data, columns, typed)
     table = _unpivoted(data.with_row_index("row").lazy(), columns, typed)
-    return kind.spread(table, carried, new, sources)
+    return kind.spread(table, carried, new, {"class": source})
 
 
 def _listed_labels(
@@ -189,11 +189,11 @@ def _typed_labels(
 ) -> pl.Series:
     """Return the classes in the dtype of the labels."""
     if "truth" not in columns:
-        try:
-            return pl.Series("class", labels)
-        except (TypeError, pl.exceptions.PolarsError):
-            fault = f"truth has labels of several types, such as {examples(labels)}"
-            raise TypeError(fault) from None
+        with suppress(TypeError, pl.exceptions.PolarsError):
+            classes = pl.Series("class", labels)
+            if not classes.dtype.is_nested() and classes.dtype != pl.Object:
+                return classes
+        raise TypeError(f"truth has labels of several types, such as {examples(labels)}")
     truth = columns["truth"][1]
     dtype = schema["truth"]
     refuse_objects("truth", truth, dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import public
+from frame_pr.frames.arrays import frame_of_arrays
 from frame_pr.frames.columns import by_name, column_names, refuse_repeats
 from frame_pr.frames.dispatch import find_kind, kind_of, path_advice, read_stream
 from frame_pr.frames.kinds import Frame, FrameKind, on_frame
@@ -114,8 +115,8 @@ def join_judgments(
             f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, "
             "too"
         )
-    run = read_stream(run)
-    judgments = read_stream(judgments)
+    run = read_stream(frame_of_arrays(run))
+    judgments = read_stream(frame_of_arrays(judgments))
     _refuse_other_kinds(run, judgments, keys, runs)
     if not isinstance(judgments, pl.LazyFrame):
         return _joined(run, judgments, keys, runs, groups)

@@ -35,6 +35,12 @@ def test_every_function_takes_a_dict_of_arrays():
         assert call(arrays).equals(call(FRAME))
 
 
+def test_a_run_and_judgments_of_arrays():
+    run = {"d": ["a", "b"], "s": [2.0, 1.0]}
+    joined = fp.join_judgments(run, {"d": ["b", "c"], "relevance": [1, 0]}, on="d")
+    assert joined.rows() == [("a", 2.0, None), ("b", 1.0, 1), ("c", None, 0)]
+
+
 def test_arrays_of_other_lengths():
     with pytest.raises(ValueError, match=r"^frame: this dict of arrays makes no frame: .*equal"):
         fp.average_precision({"y": [1, 0], "s": [1, 2, 3]}, "y", "s")

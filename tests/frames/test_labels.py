@@ -104,6 +104,35 @@ def test_positive(labels):
     assert frame.pr.average_precision("y", "s", positive=b).iloc[0, 0] == 0.5
 
 
+def test_a_class_for_each_column_of_truth(labels):
+    _, a, b = labels
+    frame = frame_of(labels).assign(is_a=[1, 0, 1, 0], is_b=[0, 1, 0, 1])
+    rows = frame.pr.unpivot_classes({b: "is_b", a: "is_a"}, {b: "of_b", a: "of_a"})
+    assert rows["class"].tolist() == [b] * 4 + [a] * 4
+    assert rows["truth"].tolist() == [False, True] * 2 + [True, False] * 2
+
+
+def test_frames_without_rows(labels):
+    _, a, b = labels
+    frame = frame_of(labels).iloc[:0]
+    matrix = frame.pr.confusion_matrix("y", "p", classes=[b, a])
+    assert matrix["truth"].tolist() == [b, b, a, a]
+    assert matrix["rows"].tolist() == [0, 0, 0, 0]
+    rows = frame.pr.unpivot_classes("y", prediction="p", classes=[a, b])
+    assert len(rows) == 0
+    assert matrix["truth"].dtype == rows["class"].dtype == frame["y"].dtype
+
+
+def test_plots_and_tables(labels):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    matrix = frame_of(labels).pr.confusion_matrix("y", "p")
+    ax = matrix.pr.plot_confusion(ax=Figure().subplots())
+    assert [text.get_text() for text in ax.texts] == ["1\n50 %"] * 4
+    assert len(matrix.pr.format_table().splitlines()) == 6
+
+
 @pytest.mark.parametrize(
     ("labels", "other"),
     [
