@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -14,6 +14,7 @@ from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
 from frame_pr.frames.dispatch import backend_of
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
+from frame_pr.functions.slices import on_slices, validate_slices
 from frame_pr.inputs.options import Column, Columns, Options, RowOptions
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.results import OutputFrame, on_rows
@@ -44,6 +45,8 @@ def evaluate(
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     statistics: Statistic | str | Sequence[Statistic | str] = "mean",
+    slices: Sequence[Column | Sequence[Column]] | None = None,
+    difference: Literal["all"] | None = None,
     names: Literal["exact", "snake"] = "exact",
     positive: object = None,
     undefined: float | None = None,
@@ -78,6 +81,12 @@ def evaluate(
         weighted by the positives of the group ("weighted"), by its rows ("by_rows") or by its pairs
         of a positive and a negative ("by_pairs"), and "defined" (the number of groups that have a
         value).
+    slices : list of columns, or of lists of columns; optional
+        Columns whose values are slices of the rows: the result has all rows first, then each value
+        of each slice. A list of columns is one slice, of their combinations.
+    difference : "all", optional
+        "all" adds a column `difference_...` for each metric: its value in the slice minus that of
+        all rows. Only with `slices`.
     names : "exact" or "snake"
         "exact", the default: a column has the name of its metric. "snake": names for SQL and Spark,
         such as `precision_at_10` and `f1_at_threshold_0_5`.
@@ -101,7 +110,9 @@ def evaluate(
         metric has no value; left out if all metrics have one in every group), and `mean_...` of
         each metric over the groups that have a value, or what `statistics` names (Float64;
         `defined` Int64). With a dict, the column of the mean has the name given in the dict,
-        without `mean_`.
+        without `mean_`. With `slices`: the keys, `slice` (the names of its columns, "all" for all
+        rows), `value` (its keys as text, " | " between two), `rows` and `positives` (not with
+        `mean_over`), then the metrics.
 
     Raises
     ------
@@ -162,16 +173,21 @@ def evaluate(
     └────────┴───────────┴──────────┴──────────┘
     """
     means = means_for(mean_over, statistics, named=isinstance(metrics, Mapping))
-    if check_choice("names", names, ("exact", "snake")) == "snake":
-        metrics = {
-            snake_case(name): metric
-            for name, metric in metrics_named(metrics, truth, score).items()
-        }
-    by = keys_of_means(by, mean_over)
     named = metrics_named(metrics, truth, score)
-    return _evaluated(
-        frame, named, request_of(truth, score, by, positive, options), undefined, means
-    )
+    if check_choice("names", names, ("exact", "snake")) == "snake":
+        named = {snake_case(name): metric for name, metric in named.items()}
+    keys = keys_of_means(by, mean_over)
+    if slices is not None and means is None:
+        named = {"rows": "rows", "positives": "positives", **named}
+    request = request_of(truth, score, keys, positive, options)
+    if check_choice("difference", difference, ("all", None)) is not None and slices is None:
+        raise ValueError("difference='all' compares slices with all rows: give slices=[...]")
+    of_slices = None
+    if slices is not None:
+        of_slices = partial(
+            on_slices, slices=validate_slices(slices), differences=difference is not None
+        )
+    return _evaluated(frame, named, request, undefined, means, of_slices)
 
 
 def metrics_of(
@@ -195,18 +211,26 @@ def _evaluated(
     request: Request,
     undefined: float | None,
     means: Means | None = None,
+    of_slices: Callable[..., Frame] | None = None,
 ) -> Frame:
     """Evaluate a frame of any kind, or let its backend do that."""
     backend = backend_of(frame)
-    filled, means = filling(undefined), means and means.of(named)
+    filled = filling(undefined)
+    if means is not None:
+        means = means.of(named)
     # Weighted means read the totals of groups.
     columns = named if means is None else means.columns(named)
     request = request_for(columns.values(), request, averages=means is not None)
+    compute = partial(evaluate_request, named=named, means=means, undefined=filled)
+    if of_slices is None:
+        if backend:
+            return backend.evaluate(request, named, means, filled)
+        return on_rows(frame, request, compute)
     if backend:
-        return backend.evaluate(request, named, means, filled)
-    return on_rows(
-        frame, request, partial(evaluate_request, named=named, means=means, undefined=filled)
-    )
+        raise TypeError(
+            f"slices: a {backend.name} takes no slices; evaluate(..., by=...) computes one slice"
+        )
+    return of_slices(frame, request, compute=compute)
 
 
 @public(options=Options)

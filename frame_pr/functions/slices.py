@@ -1,0 +1,137 @@
+"""Slices: the same result for all rows and for the values of several columns, in one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, listed, refuse_clash
+from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.kinds import Frame, FrameKind
+from frame_pr.frames.messages import shown
+from frame_pr.inputs.options import Column
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.results import on_rows
+
+ALL = "all"
+"""The slice of all rows."""
+_NO_METRICS = ("system", "rows", "positives", "groups", "undefined")
+"""Columns of a result that have no difference."""
+_BETWEEN = " | "
+"""What separates two keys."""
+
+
+def validate_slices(slices: Any) -> list[list[Column]]:
+    """Validate slices: columns, or lists of columns."""
+    if isinstance(slices, (str, pl.Expr)):
+        slices = [slices]
+    if not isinstance(slices, (list, tuple)) or not slices:
+        raise TypeError(
+            "slices takes a list of columns or of lists of columns, as in "
+            f"slices=['country', ['country', 'device']]; got {shown(slices)}"
+        )
+    keys = [listed("slices", names) for names in slices]
+    columns = [names for names in keys if not any(isinstance(key, pl.Expr) for key in names)]
+    for names in columns:
+        if not names:
+            raise ValueError("slices has an empty list: all rows are a slice anyway")
+        if columns.count(names) > 1:
+            raise ValueError(f"slices has {shown(names if len(names) > 1 else names[0])} twice")
+    return keys
+
+
+def on_slices(
+    frame: Frame,
+    request: Request,
+    slices: Sequence[Sequence[Column]],
+    compute: Callable[[Any, Request], Any],
+    *,
+    value: str = "value",
+    differences: bool = False,
+) -> Frame:
+    """Compute a result for all rows and for each slice, in one frame.
+
+    `request`: its keys are those of `by`. `compute` gives the keys first, then the same columns for
+    all keys. The result has the keys of `by`, `slice` (the names of its columns), `value` (its keys
+    as text; the parameter names the column), and these columns. `differences`: also the difference
+    of each metric to that of all rows.
+    """
+    by = list(request.keys)
+    keys = [key for names in slices for key in names]
+    expressions = [key for key in keys if isinstance(key, pl.Expr)]
+    columns = dict.fromkeys(key for key in keys if not isinstance(key, pl.Expr))
+
+    def stack(rows: Any, of_all: Request) -> Any:
+        results = [compute(rows, replace(of_all, keys=[*by, *names])) for names in ([], *slices)]
+        kinds = [kind_of(result) for result in results]
+        return _stacked(kind_of(rows), kinds, value, differences=differences)
+
+    return on_rows(frame, replace(request, keys=[*by, *columns, *expressions]), stack)
+
+
+def _stacked(
+    kind: FrameKind[Any], results: Sequence[FrameKind[Any]], value: str, *, differences: bool
+) -> Any:
+    """Stack results: the first is of all rows, the others have more keys after those of `by`."""
+    of_all = [str(name) for name in results[0].columns]
+    by = of_all[: _common_length(of_all, list(map(str, results[1].columns)))]
+    refuse_clash([*by], ["slice", value])
+    refuse_clash(["slice", value], of_all[len(by) :])
+    kind, results = kind.with_keys(by, results)
+    tables = []
+    for result in results:
+        names = [str(name) for name in result.columns]
+        keys = names[len(by) : len(names) - len(of_all) + len(by)]
+        if keys == [ALL]:
+            raise ValueError(f"slices: {ALL!r} is the slice of all rows; rename the column")
+        coded, _ = result.with_keys(keys)
+        rows = coded.read(names)
+        schema = rows.collect_schema()
+        texts = [_text(key, schema[key]) for key in keys]
+        tables.append(
+            rows.select(
+                *map(by_name, by),
+                pl.lit(_BETWEEN.join(keys) or ALL).alias("slice"),
+                (pl.concat_str(texts, separator=_BETWEEN) if texts else pl.lit(ALL)).alias(value),
+                *map(by_name, of_all[len(by) :]),
+            )
+        )
+    stacked = pl.concat(tables, how="vertical_relaxed")
+    if differences:
+        stacked = _with_differences(stacked, by, of_all[len(by) :])
+    if by:
+        stacked = stacked.sort(list(map(by_name, by)), maintain_order=True)
+    return kind.give(stacked, by)
+
+
+def _with_differences(table: pl.LazyFrame, by: list[str], columns: list[str]) -> pl.LazyFrame:
+    """Add the difference of each metric to that of all rows."""
+    metrics = [name for name in columns if name not in _NO_METRICS]
+    names = [f"difference_{name}" for name in metrics]
+    refuse_clash([*by, *columns], names)
+    keys = [*by, "system"] if "system" in columns else by
+    of_all_rows = pl.col("slice") == ALL
+    new = {}
+    for name, difference in zip(metrics, names, strict=True):
+        whole = by_name(name).filter(of_all_rows).first()
+        whole = whole.over(list(map(by_name, keys))) if keys else whole
+        new[difference] = by_name(name).cast(pl.Float64) - whole
+    return table.with_columns(**new)
+
+
+def _common_length(names: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many names two lists have in common at their start."""
+    pairs = zip(names, others, strict=False)
+    return next((i for i, (one, other) in enumerate(pairs) if one != other), len(names))
+
+
+def _text(key: str, dtype: pl.DataType) -> pl.Expr:
+    """Write a key as text."""
+    text = by_name(key).cast(pl.String)
+    if dtype == pl.Datetime:
+        # A date at midnight, and a time without parts of a second.
+        text = text.str.replace(r"( 00:00:00)?\.0+", "")
+    return text.fill_null("null")
