@@ -6,6 +6,7 @@ Its pages are Markdown, and the reference is made from the docstrings.
 import re
 import struct
 import sys
+import warnings
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
@@ -315,7 +316,7 @@ def _link_code(app, page, _template, context, _doctree):
 
 
 def _list_pages(app, exception):
-    """`llms.txt`, a list of the pages in their order, for programs that read them."""
+    """`llms.txt`: the pages in their order and the calls of the cheat sheet, for programs."""
     if exception:
         return
     lines = [f"# {project}", "", f"> {DESCRIPTIONS['index'][1]}", ""]
@@ -323,7 +324,30 @@ def _list_pages(app, exception):
         if page in DESCRIPTIONS and page != "index":
             title, text = DESCRIPTIONS[page]
             lines.append(f"- [{title}]({page}.html): {text}")
+    lines += ["", "## Calls with their output", "", *_calls_with_output()]
     Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _calls_with_output():
+    """The frame of the cheat sheet, and each of its calls with what it returns."""
+    import polars as pl
+
+    page = Path(__file__).with_name("cheat-sheet.md").read_text(encoding="utf-8")
+    names = _names_of_examples("cheat-sheet.md", "## Rankings")
+    calls = re.findall(r"(?m)^\| (.*) \| `([^`]*)` \|$", page)
+    config = pl.Config(
+        tbl_formatting="ASCII_MARKDOWN",
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        tbl_cols=-1,
+        tbl_rows=10,
+        tbl_width_chars=200,
+    )
+    with config, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # eight rows are few
+        yield f"`run` is\n\n{names['run']}\n"
+        for task, call in calls:
+            yield f"{task}: `{call}`\n\n{eval(call, names)}\n"
 
 
 SIZE = r'<svg[^>]*? width="([^"]+)" height="([^"]+)"'

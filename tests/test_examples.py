@@ -44,12 +44,12 @@ CALLS = [
     for call in re.findall(r"\| `([^`]*)` \|$", table, flags=re.MULTILINE)
 ]
 RUN = {
-    "query": ["ink", "ink", "ink", "ink", "tea", "tea", "tea", "tea"],
-    "relevant": [False, True, False, True, True, True, False, True],
-    "verdict": ["ham", "spam", "ham", "spam", "spam", "spam", "ham", "spam"],
-    "predicted": [True, True, False, False, True, True, False, False],
-    "score": [0.9, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
-    "other_score": [0.1, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
+    "query": ["ink", "ink", "ink", "ink", "tea", "tea", "tea", "tea", "tea"],
+    "relevant": [False, True, False, True, True, True, False, True, False],
+    "verdict": ["ham", "spam", "ham", "spam", "spam", "spam", "ham", "spam", "ham"],
+    "predicted": [True, True, False, False, True, True, False, False, False],
+    "score": [0.9, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2, 0.1],
+    "other_score": [0.1, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2, 0.1],
 }
 
 
