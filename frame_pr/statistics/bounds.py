@@ -17,9 +17,12 @@ Array: TypeAlias = "npt.NDArray[np.float64]"
 Bounds: TypeAlias = "tuple[Array, Array]"
 
 ROUNDING = 1e-12
-"""A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
+"""A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are not exact."""
 _FURTHER = 10
-"""Rows of each class that have the variance of a model in the interval of ROC AUC; decision record 6 has the reason."""
+"""Rows of each class that have the variance of a model in the interval of ROC AUC.
+
+Decision record 6 has the reason.
+"""
 _HALVINGS = 50
 BoundsName: TypeAlias = Literal["number", "share", "proportion", "f1", "roc_auc"]
 
@@ -41,7 +44,10 @@ class Estimates(NamedTuple):
     value: Array
     error: Array
     df: Array
-    """Degrees of freedom. A value of exactly 0 or 1 rests on df + 1 rows of the rarer label, clusters or groups."""
+    """Degrees of freedom.
+
+    A value of exactly 0 or 1 rests on df + 1 rows of the rarer label, clusters or groups.
+    """
     units: Array
     """Number of rows, clusters or groups in the sample."""
     positives: Array
@@ -72,7 +78,7 @@ def t_quantile(alpha: float | Array, df: Array) -> Array:
 
 
 def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple[Array, Array]:
-    """Return ends close to where a condition, which holds from `low` on, becomes false before `high`."""
+    """Return ends close to where a condition that holds from `low` on becomes false."""
     import numpy as np
 
     for _ in range(_HALVINGS):
@@ -90,7 +96,7 @@ def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 
 def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
-    """Return the bounds on the logit scale for a value between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
+    """Return the bounds of a share m on the logit scale: `expit(logit m -+ t e / (m (1 - m)))`.
 
     At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most
     mu^n.
@@ -136,14 +142,17 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
-    """Return the bounds of F1 = 2 J / (1 + J), for the proportion J of the rows that are positive or predicted so."""
+    """Return the bounds of F1 = 2 J / (1 + J).
+
+    J is the proportion of true positives among the rows that are positive or predicted so.
+    """
     proportion = estimates.value / (2 - estimates.value)
     low, high = _proportion_bounds(estimates._replace(value=proportion), alpha)
     return 2 * low / (1 + low), 2 * high / (1 + high)
 
 
 def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
-    """Return the bounds of a share, widened towards 1/2 at least as far as a score interval of ROC AUC.
+    """Return the bounds of a share, at least as wide towards 1/2 as a score interval of ROC AUC.
 
     Near 1 the error is small in just the samples whose value is too large. The score interval goes
     down to the theta with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10
@@ -224,14 +233,17 @@ def bounds_of(
 def with_bounds(
     table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float
 ) -> pl.DataFrame:
-    """Return the table with `low` and `high`, from the place `m` of the metric and the columns of `Estimates`."""
+    """Return the table with `low` and `high`.
+
+    It has the place `m` of the metric and the columns of `Estimates`.
+    """
     estimates = Estimates.of(table)
     low, high = bounds_of(kinds, table["m"].to_numpy(), estimates, 1 - confidence)
     return table.with_columns(columns_of(low=low, high=high))
 
 
 FEW_UNITS = 10
-"""With fewer units, such as folds, that all agree, a bound of 0 or 1 is not that of so many yes-or-no trials."""
+"""With fewer units that all agree, such as folds, the mean has no bounds of yes-or-no trials."""
 
 
 def with_bounds_of_means(
@@ -240,7 +252,9 @@ def with_bounds_of_means(
     confidence: float,
     certain: pl.Expr = pl.lit(False),  # noqa: B008
 ) -> pl.DataFrame:
-    """Return `with_bounds` for means over units; fewer than 10 that all agree have bounds of zero width.
+    """Return `with_bounds` for means over units.
+
+    Fewer than 10 units that all agree have bounds of zero width.
 
     A fold with a precision of 1 is no single trial, so its bound `(alpha / 2)^(1 / n)` says
     nothing. Because an interval of zero width says nothing of other units either, it warns.

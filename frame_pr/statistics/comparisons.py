@@ -433,7 +433,7 @@ def _test_of(comparison: Comparison, call: _Call) -> Callable[[Comparison], pl.D
 
 
 def _is_paired(comparison: Comparison, call: _Call) -> bool:
-    """Return whether the same units, or clusters of rows, are compared. Warn if only some units are."""
+    """Return whether the same units, or clusters of rows, are compared; warn if only some are."""
     if call.what.between is None:
         if call.paired is False:
             raise ValueError(
@@ -454,7 +454,10 @@ def _is_paired(comparison: Comparison, call: _Call) -> bool:
 
 
 def _members(comparison: Comparison) -> pl.DataFrame | None:
-    """Return the `place` of the system of each unit or cluster, `row`; None if nothing tells units apart."""
+    """Return the `place` of the system of each unit or cluster, `row`.
+
+    None if nothing tells units apart.
+    """
     sample, pairs = comparison.sample, comparison.pairs
     if isinstance(sample, UnitValues):
         return with_units(comparison) if sample.unit_columns else None
@@ -465,7 +468,7 @@ def _members(comparison: Comparison) -> pl.DataFrame | None:
 
 
 def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
-    """Return how many units both systems of each pair have, `shared`, and how many either has, `of_a` and `of_b`."""
+    """Return how many units both systems of a pair have, `shared`, and each, `of_a` and `of_b`."""
     members = members.select("place", "row").unique()
     sizes = members.group_by("place").agg(size=pl.len())
     both = members.join(members.rename({"place": "base"}), on="row")
@@ -535,8 +538,8 @@ def _warn_of_many_groups(table: pl.DataFrame, pairs: Pairs) -> None:
     n: Any = table["n_system"].median()
     if groups >= _MANY_GROUPS and n < _FEW_ROWS:
         warn(
-            f"by: {groups} groups, most of them with fewer than {_FEW_ROWS} rows, have a test each; "
-            "if the groups are the sample, as queries are, name them in mean_over= instead"
+            f"by: {groups} groups, most of them with fewer than {_FEW_ROWS} rows, have a test "
+            "each; if the groups are the sample, as queries are, name them in mean_over= instead"
         )
 
 
@@ -666,7 +669,7 @@ def _call_of_frames(call: _Call, frames: Mapping[Any, Any]) -> _Call:
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
-    """Return the rows of several frames as one frame, with the names of the frames in a column `system`."""
+    """Return the rows of several frames as one frame, with their names in a column `system`."""
     # A LazyFrame is not collected for the names of its columns.
     columns = [(find_kind(frame) or kind_of(frame)).columns for frame in frames.values()]
     if taken := [name for name, names in zip(frames, columns, strict=True) if "system" in names]:
@@ -694,5 +697,6 @@ def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
                 ignore_index=True,
             )
     raise TypeError(
-        "frame: a dict has names and two polars or pandas frames or more, of one kind with equal dtypes"
+        "frame: a dict has names and two polars or pandas frames or more, of one kind with equal "
+        "dtypes"
     )

@@ -28,14 +28,15 @@ class RowMetric(NamedTuple):
     """Which bounds a value has that is of one group with independent rows."""
     influence: pl.Expr | None = None
     whole: pl.Expr | None = None
-    """How often a share counts a row; None for a metric of the whole ranking, which has one df less than the rows of
-    the rarer label.
+    """How often a share counts a row; None for a metric of the whole ranking.
+
+    Such a metric has one df less than the rows of the rarer label.
     """
     threshold: Threshold | None = None
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
     of_prevalence: bool = False
-    """Whether the value changes with the share of positives, if the scores of both classes stay as they are."""
+    """Whether the value changes with the share of positives, for equal scores of both classes."""
 
 
 def _average_precision() -> RowMetric:
@@ -78,7 +79,10 @@ def _roc_auc() -> RowMetric:
 
 
 def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric:
-    """Return a share of rows. The columns named after thresholds say whether a row reaches the threshold."""
+    """Return a share of rows.
+
+    The columns named after thresholds say whether a row reaches the threshold.
+    """
     truth = pl.col("truth")
     is_reached = pl.lit(True) if threshold is None else pl.col(str(threshold))
     part = share.part(truth, is_reached).cast(pl.Float64)

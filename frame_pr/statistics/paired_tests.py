@@ -1,4 +1,4 @@
-"""Paired tests: systems in the same units, such as queries, and scores of the same rows or clusters of rows."""
+"""Paired tests of systems: the same units, such as queries, or the same rows or clusters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frame_pr.statistics.sampled_rows import SampledRows
 from frame_pr.statistics.units import influences_on_mean, with_cluster_errors
 
 Size: TypeAlias = Callable[[Any], Any]
-"""How extreme a sum of differences is: its absolute value, or of a one-sided test its signed value."""
+"""How extreme a sum of differences is: its absolute value, or its value if a test has one side."""
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
 _SIGNS_AT_ONCE = 2**21
@@ -32,9 +32,9 @@ def compare_units(comparison: Comparison) -> pl.DataFrame:
 
 
 def flip_units(comparison: Comparison) -> pl.DataFrame:
-    """Test the means of the differences of units by random sign flips. Bounds are those of Student's t.
+    """Test the means of the differences of units by random sign flips.
 
-    The units of a cluster are flipped together.
+    Bounds are those of Student's t. The units of a cluster are flipped together.
     """
     pairs = comparison.pairs
     differences = differences_of_units(comparison)
@@ -54,9 +54,10 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
 
 
 def differences_of_units(comparison: Comparison) -> pl.DataFrame:
-    """Return a row per test and unit: the difference `d`, null unless both systems have a value, and its `noise`.
+    """Return the difference `d` of each test and unit, null unless both systems have a value.
 
-    `unit` is the number of the unit in its key, and `cluster` is its cluster or the unit itself.
+    `noise` is the size of its rounding error. `unit` is the number of the unit in its key, and
+    `cluster` is its cluster or the unit itself.
     """
     pairs = comparison.pairs
     unit = pl.col("row") - pl.col("row").min().over(pairs.on)
@@ -78,7 +79,7 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
 
 
 def with_units(comparison: Comparison) -> pl.DataFrame:
-    """Return the values of units with `place` (that of their system) and `row` (equal for the same unit)."""
+    """Return the values of units with the `place` of their system and `row`, equal for one unit."""
     sample = comparison.units
     pairs = comparison.pairs
     unit = pl.struct(*pairs.on[:-1], *sample.unit_columns)
@@ -177,7 +178,7 @@ def _all_flips(differences: Array, size: Size) -> Array:
 
 
 def _drawn_flips(differences: Array, size: Size, resamples: int, seed: int) -> Array:
-    """Return the share of drawn sign flips, and the data, that are at least as extreme as the data."""
+    """Return the share of drawn sign flips and the data that are as extreme as the data."""
     import numpy as np
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
@@ -201,7 +202,10 @@ def _count_flips(
     flips: int,
     bits_of: Callable[[int, int], Any],
 ) -> Array:
-    """Count the flips whose sum has at least the size of that of the data. `bits_of`: the signs of a range of flips."""
+    """Count the flips whose sum has at least the size of that of the data.
+
+    `bits_of`: the signs of a range of flips.
+    """
     import numpy as np
 
     # Rounding must not hide a sum that is equal to that of the data.
@@ -242,7 +246,7 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
 
 
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
-    """Compare ROC AUC of scores of the same rows by the normal distribution, as DeLong's test does."""
+    """Compare ROC AUC of scores of the same rows by the normal distribution: DeLong's test."""
     table = compare_rows(comparison)
     infinite = pl.when(pl.col("df") > 0).then(float("inf"))
     return _tested(table.with_columns(df=infinite), "DeLong", comparison)
@@ -286,7 +290,7 @@ def _differences(
 
 
 def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
-    """Return the sum of the squared differences of D, and the number `n` of clusters or rows, of each test.
+    """Return the sum of the squared differences of D of each test, and the number `n` of clusters.
 
     A cluster that one side lacks has no influence on its value.
     """
@@ -307,7 +311,7 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
-    """Return the means of the differences of fixed groups, whose variances and degrees of freedom add up."""
+    """Return the mean differences of fixed groups: variances and degrees of freedom add up."""
     error = pl.col("standard_error")
     has_value = pl.col("difference").is_not_null()
     n = has_value.sum()

@@ -1,4 +1,4 @@
-"""What a comparison tests: pairs of systems or groups, the hypothesis, and the corrections for many tests."""
+"""What a comparison tests: pairs of systems, the hypothesis, and corrections for many tests."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Hypothesis(NamedTuple):
 
     @property
     def alpha(self) -> float:
-        """Return the error rate of both bounds together. A one-sided test has the whole error rate in one bound."""
+        """Return the error rate of both bounds together: twice that of the bound of one side."""
         return (1 - self.confidence) * (2 if self.sign else 1)
 
     def p_value(self, two_sided: Array, difference: Array, is_exact: Any) -> Array:
-        """Return the p-value from the two-sided one. An exact difference, without an error, has 0 or 1."""
+        """Return the p-value from the two-sided one; a difference without an error has 0 or 1."""
         import numpy as np
 
         distance = difference - self.null_value
@@ -99,7 +99,7 @@ class Pairs(NamedTuple):
     on: list[str]
     """The columns in which both systems of a pair are equal: the keys, and `m`."""
     table: pl.DataFrame
-    """The places of both names, `a` and `b`, for each combination of the columns `on`, or for each `m`."""
+    """The places `a` and `b` of both names, for each combination of the columns `on`, or `m`."""
 
     @property
     def keys(self) -> list[str]:
@@ -119,7 +119,7 @@ class Pairs(NamedTuple):
     def both(
         self, table: pl.DataFrame, *more: str, how: Literal["inner", "left"] = "inner"
     ) -> pl.DataFrame:
-        """Join the rows of both systems to each pair. Columns of the baseline have the prefix `base `.
+        """Join the rows of both systems to each pair; columns of the baseline begin with `base `.
 
         `table`: `place`, the columns `on`, and `more` columns in which both systems are equal.
         """
@@ -191,9 +191,10 @@ def pairs_of(
 def baseline_place(
     names: pl.Series, baseline: Any, title: str, *, ordered: bool
 ) -> int | Literal["previous"]:
-    """Return the place of the system, or group, that is named as baseline. `title`: what messages call the names.
+    """Return the place of the system, or group, that is named as baseline.
 
-    `ordered`: whether "previous" may stand for the group before, unless a group has this name.
+    `title`: what messages call the names. `ordered`: whether "previous" may stand for the group
+    before, unless a group has this name.
     """
     places: list[int] = []
     with suppress(TypeError, ValueError):
@@ -218,7 +219,7 @@ def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
 
 
 def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
-    """Return the table with the bounds `difference -+ t standard_error` and the p-value of Student's t.
+    """Return the table with the bounds `difference -+ t standard_error` and Student's p-values.
 
     Without an error, a difference of 0 has the bounds 0 and 0, and any other difference has neither
     bounds nor a p-value. Infinite degrees of freedom give the normal distribution.
@@ -242,7 +243,7 @@ def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
 
 
 def adjusted(p_values: Array, correction: str) -> Array:
-    """Adjust p-values for many tests by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
+    """Adjust p-values by Holm (1979), "holm", or Benjamini and Hochberg (1995), "bh"."""
     import numpy as np
 
     tested = ~np.isnan(p_values)

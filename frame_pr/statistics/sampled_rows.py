@@ -1,4 +1,4 @@
-"""Sampled rows, or clusters of rows: metrics of groups, their standard errors, and the influence of each cluster."""
+"""Sampled rows, or clusters of rows: metrics, their standard errors, and influences of clusters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from frame_pr.statistics.units import (
 
 @dataclass(frozen=True, eq=False)
 class SampledRows(Generic[Frame]):
-    """The rows of a call, checked for standard errors, and the output in the caller's kind of frame."""
+    """The rows of a call, checked for standard errors, and its output."""
 
     rows: Rows
     output: OutputFrame[Frame]
@@ -51,7 +51,7 @@ class SampledRows(Generic[Frame]):
 
     @property
     def bounds(self) -> list[BoundsName]:
-        """Return which bounds each metric has: those of one group, or those of a mean or of clusters."""
+        """Return which bounds each metric has: of one group, of a mean, or of clusters."""
         if self.averaged:
             return ["share"] * len(self.metrics)
         if self.clustered:
@@ -60,7 +60,7 @@ class SampledRows(Generic[Frame]):
 
     @property
     def key_columns(self) -> list[str]:
-        """Return the columns that tell the rows of `estimates` apart: the keys, and `m`, the place of the metric."""
+        """Return the columns that tell the rows of `estimates` apart: the keys and `m`."""
         return [*self.keys.values(), "m"]
 
     @cached_property
@@ -94,7 +94,7 @@ class SampledRows(Generic[Frame]):
         return columns
 
     def _steps(self) -> pl.DataFrame:
-        """Return three lines for each step: its positives, its negatives, and the negatives after the step above.
+        """Return lines of each step: its positives, its negatives, and those after the step above.
 
         A line stands for `count` rows.
         """
@@ -117,7 +117,7 @@ class SampledRows(Generic[Frame]):
         return counted.select("group", "truth", "count", *BLOCK_COLUMNS)
 
     def _with_influence(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
-        """Return the lines with D, null if the metric has no value, and the rows of each label that they tell of.
+        """Return the lines with D, null if the metric has no value, and the labels they tell of.
 
         The rows of the whole of a share tell of both labels. Where each class is a sample of its
         own, D has the correction `(n / (n - 1))^(1/2)` for the n rows of the class.
@@ -138,7 +138,7 @@ class SampledRows(Generic[Frame]):
 
     @cached_property
     def groups(self) -> pl.DataFrame:
-        """Return a row per group and metric: `group`, `m` (the place of the metric) and `Estimates`."""
+        """Return `Estimates` for each `group` and each place `m` of a metric."""
         kinds_of_rows = counted_rows(self.rows).group_by("group", "truth", *self._reached())
         cells = kinds_of_rows.agg(pl.col("count").sum())
         steps = cells if self._ranked is None else self._steps()
@@ -150,7 +150,7 @@ class SampledRows(Generic[Frame]):
         return pl.concat(parts)
 
     def _errors(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
-        """Return the standard errors of a metric of each group: the root of the sum of the squared D of all rows."""
+        """Return the standard errors of a metric: the root of the sum of the squared D of rows."""
         count = pl.col("count")
         sums = (
             self._with_influence(lines, target)
@@ -230,7 +230,7 @@ class SampledRows(Generic[Frame]):
         return clusters.agg(pl.col("D", *WEIGHTS).sum(), pl.col("alone").any())
 
     def influences_of_groups(self) -> pl.DataFrame:
-        """Return the sum of the influences D of the rows of each `cluster` of each `group`; see `influences`.
+        """Return the sum of the D of the rows of each `cluster` of each `group`; see `influences`.
 
         If each row is a cluster, only D.
         """
@@ -260,7 +260,7 @@ class SampledRows(Generic[Frame]):
 
 
 def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per group and cluster: the sum of D, the shares of the rows of each label, and `alone`."""
+    """Return the sum of D of each cluster, its shares of the rows of each label, and `alone`."""
     sums = lines.group_by("group", "cluster").agg(
         pl.col("D").sum(),
         positives=pl.col("has_positive").sum(),
@@ -277,7 +277,7 @@ Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
 def sample_of(
     frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
 ) -> Sample[Frame]:
-    """Return the sample of a call: units such as queries, or clusters of them, or rows, or clusters of rows.
+    """Return the sample of a call: units such as queries, or rows, or clusters of either.
 
     `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each
     row is a cluster of its own, if no clusters were drawn.

@@ -1,4 +1,4 @@
-"""What a call evaluates; sampled units such as queries, their means, and the standard errors of means and clusters."""
+"""What a call evaluates, and sampled units such as queries: means and their standard errors."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Evaluation:
 
     @property
     def columns(self) -> list[Any]:
-        """Return the columns that form the groups: those of `by`, `mean_over` and `between`, each once."""
+        """Return the columns that form groups: of `by`, `mean_over` and `between`, each once."""
         columns = listed("by", self.by) if has_keys(self.by) else []
         names = [name_of(column) for column in columns]
         if self.averages and scalar(self.mean_over) is not True and None not in names:
@@ -118,7 +118,7 @@ class Evaluation:
 
 
 def name_of(column: Any) -> str | None:
-    """Return the name of a column, or of the result of an expression; None for an expression of several columns."""
+    """Return the name of a column or expression; None for an expression of several columns."""
     if not isinstance(column, pl.Expr):
         return str(column)
     if cs.is_selector(column):
@@ -127,18 +127,20 @@ def name_of(column: Any) -> str | None:
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
-    """Return the keys of a mean curve: all but those that are averaged over; without `mean_over` only `system`."""
+    """Return the keys of a mean curve; without `mean_over` only `system`."""
     over = True if mean_over is None else mean_over
     what = Evaluation(None, None, None, None, over, None, None, {})
     return what.keys_left(keys)
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
-    """The metrics of sampled units, such as queries, and the output in the caller's kind of frame."""
+    """The metrics of sampled units, such as queries, and the output of the call."""
 
     table: pl.DataFrame
-    """A row per unit and metric: the keys as `OutputFrame.key_columns` names them, `m` (the place of the metric),
-    `value` (Float64, null if undefined) and, if clusters of units were drawn, `cluster`.
+    """A row per unit and metric: the keys, as `OutputFrame.key_columns` names them, and `value`.
+
+    `m` is the place of the metric. `value` is Float64, null if undefined. If clusters of units were
+    drawn, there is a column `cluster`.
     """
     output: OutputFrame[Frame]
     bounds: Sequence[BoundsName]
@@ -158,7 +160,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
 
     @property
     def unit_columns(self) -> list[str]:
-        """Return the columns that tell the units of a key apart; none if each row is a unit of its own."""
+        """Return the columns that tell the units of a key apart; none if each row is a unit."""
         return [
             column
             for column in self.output.key_columns.values()
@@ -178,7 +180,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
 
 
 def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
-    """Evaluate the groups of a frame of rows; without truth and score, return the metrics that the frame has."""
+    """Evaluate the groups of a frame of rows; without truth and score, read its metrics."""
     if what.truth is None:
         return _read_metrics(frame, what)
     rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
@@ -186,17 +188,21 @@ def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
 
 
 def unit_values_in_clusters(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
-    """Evaluate groups that lie in one cluster each, as the queries of a user do; None if some group does not."""
+    """Evaluate groups that lie in one cluster each, as queries of users; None if one does not."""
     refuse_several("cluster", what.cluster)
     request = replace(what.request(averages=True), cluster=what.cluster)
-    rows, output = rows_of(frame, request)
-    clusters = rows.frame.group_by("group").agg(
-        pl.col("cluster").first(), clusters=pl.col("cluster").n_unique()
-    )
-    clusters_of_groups = collected(clusters, "auto")
-    if (clusters_of_groups["clusters"] > 1).any():
+    rows, output = rows_of(frame, request, all_groups=True)
+    cluster = pl.col("cluster").drop_nulls()
+    groups = rows.frame.group_by("group").agg(cluster.first(), clusters=cluster.n_unique())
+    table = collected(groups, "auto")
+    if (table["clusters"] > 1).any():
         return None
-    return _evaluated_units(rows, output, what, clusters_of_groups.drop("clusters").lazy())
+    if missing := table["cluster"].null_count():
+        raise ValueError(
+            f"cluster=: {missing} groups of a frame of totals have no rows, and so no cluster; put "
+            "a row of each in, with a null score and unscored='unretrieved'"
+        )
+    return _evaluated_units(rows, output, what, table.drop("clusters").lazy())
 
 
 def _evaluated_units(
@@ -229,11 +235,12 @@ def _unit_values(
 
 
 def sampling_unit(what: Evaluation) -> str:
-    """Return the sampling unit: "groups", "rows", or "clusters" of groups or of rows, which the data tell."""
+    """Return the sampling unit: "groups", "rows", or "clusters" of either, which the data tell."""
     has_values = what.truth is None
     if has_values != (what.score is None):
         raise TypeError(
-            "truth and score: rows need both, and a frame of metrics neither; the metrics come first"
+            "truth and score: rows need both, and a frame of metrics neither; the metrics come "
+            "first"
         )
     sampled = check_choice("sampled", what.sampled, ("groups", "rows", None))
     if has_values and sampled == "rows":
@@ -306,12 +313,12 @@ def _validate_metrics(
 
 
 def _is_share(name: str) -> bool:
-    """Return whether a metric lies between 0 and 1. For a column with another name this is unknown."""
+    """Return whether a metric lies between 0 and 1: unknown for a column with another name."""
     return is_metric(name) and metric(name).kind == "share" and metric(name).from_0_to_1
 
 
 def validate_shares(units: UnitValues[Any], metrics: Sequence[str]) -> None:
-    """Refuse values below 0 or above 1 in columns of a frame of metrics that are named like shares."""
+    """Refuse values below 0 or above 1 in columns of metrics that are named like shares."""
     shares = [m for m, bounds in enumerate(units.bounds) if bounds == "share"]
     is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
     outside = units.table.filter(pl.col("m").is_in(shares), is_outside)
@@ -326,7 +333,7 @@ def validate_shares(units: UnitValues[Any], metrics: Sequence[str]) -> None:
 def means_over(
     table: pl.DataFrame, keys: Sequence[str], metrics: int, **numbers: pl.Expr
 ) -> pl.DataFrame:
-    """Return means of `value` over the groups that share the keys: `Estimates`, `groups` and `undefined`.
+    """Return means of `value` over groups with equal keys: `Estimates`, `groups`, `undefined`.
 
     The groups were drawn, unless other aggregates, `numbers`, replace these. `metrics`: the number
     of metrics, whose place `m` is the last key. Each of them has a row if it is the only key.
@@ -352,36 +359,45 @@ def means_over(
 
 
 def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
-    """Return the sum of the influences D of the units of each cluster on the mean of a column, for all keys.
+    """Return the sum of the influences D of the units of each cluster on the mean of a column.
 
     `positives` and `negatives`, the weights of a cluster for `with_cluster_errors`, are its units.
     """
     value = pl.col(name)
-    deviation = (value - value.mean().over(keys)) / value.count().over(keys)
-    clusters = table.with_columns(D=deviation).drop_nulls("D").group_by(*keys, "cluster")
-    n = pl.len().cast(pl.Float64)
-    return clusters.agg(pl.col("D").sum(), positives=n, negatives=n, alone=pl.lit(False))
+    mean = value.mean().over(keys)
+    n = value.count().over(keys)
+    influences = table.with_columns(D=(value - mean) / n).drop_nulls("D")
+    size = pl.len().cast(pl.Float64)
+    return influences.group_by(*keys, "cluster").agg(
+        pl.col("D").sum(),
+        positives=size,
+        negatives=size,
+        alone=pl.lit(False),
+    )
 
 
 def with_cluster_errors(
     table: pl.DataFrame, influences: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
-    """Return estimates with the standard errors of clusters that were drawn: `n / (n - 1) * sum D^2`.
+    """Return estimates with the standard errors of clusters: variances are `n / (n - 1) * sum D^2`.
 
     n is Kish's (1965) effective number of clusters, `(sum w)^2 / sum w^2`, of the label that has
     fewer. `influences`: D, the weights w of each cluster, `positives` and `negatives`, and whether
     it is `alone` in a group: there the D add up to 0 whatever the error is.
     """
-    numbers = {label: pl.col(label).sum() ** 2 / (pl.col(label) ** 2).sum() for label in WEIGHTS}
-    # A value in place of an undefined one has no influence: D is 0 / 0.
-    squares = (pl.col("D") ** 2).sum().fill_nan(None)
+    weights = pl.col(*WEIGHTS)
     errors = influences.group_by(keys).agg(
-        squares=squares, units=pl.len().cast(pl.Int64), alone=pl.col("alone").any(), **numbers
+        weights.sum() ** 2 / (weights**2).sum(),
+        pl.col("alone").any(),
+        # A value in place of an undefined one has no influence: D is 0 / 0.
+        squares=(pl.col("D") ** 2).sum().fill_nan(None),
+        units=pl.len().cast(pl.Int64),
     )
     table = table.drop("error", "df", "units", *WEIGHTS, strict=False)
     table = table.join(errors, on=keys, how="left", nulls_equal=True)
     n = pl.min_horizontal(WEIGHTS).fill_nan(None)
-    variance = pl.when((n > 1) & ~pl.col("alone")).then(pl.col("squares") * n / (n - 1))
+    has_error = (n > 1) & ~pl.col("alone")
+    variance = pl.when(has_error).then(pl.col("squares") * n / (n - 1))
     return table.with_columns(
         error=variance.sqrt(), df=n - 1, units=pl.col("units").fill_null(0)
     ).drop("squares", "alone")
@@ -395,7 +411,7 @@ def give_sorted(
     columns: Sequence[str],
     **other_keys: str,
 ) -> Frame:
-    """Return the keys and these columns, sorted by the keys and then by `order`, as a frame of the caller's kind.
+    """Return keys and columns as a frame of the caller's kind, sorted by the keys and `order`.
 
     `keys`: the names of the keys, and their columns in the table. `other_keys`: columns with values
     of a key, and its name.

@@ -1,4 +1,4 @@
-"""Unpaired tests: values of different rows, clusters or units, such as two arms of an experiment or two weeks."""
+"""Unpaired tests: values of different rows, clusters or units, such as two arms or two weeks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compare_values(comparison: Comparison) -> pl.DataFrame:
 
 
 def _both_estimates(comparison: Comparison) -> pl.DataFrame:
-    """Return the estimates of both groups of each pair, those of the baseline with the prefix `base `.
+    """Return the estimates of both groups of each pair; those of the baseline begin with `base `.
 
     `covariance` is that of both values.
     """
@@ -49,7 +49,7 @@ def _both_estimates(comparison: Comparison) -> pl.DataFrame:
 
 
 def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
-    """Return the pairs with the covariance of both values by the clusters that are in both groups."""
+    """Return the pairs with the covariance of both values by clusters that are in both groups."""
     pairs = comparison.pairs
     influences = pairs.with_places(comparison.sample.influences())
     influences = influences.select(*pairs.on, "place", "cluster", "D")
@@ -128,7 +128,7 @@ def _p_value_of_interval(
     null_value: float,
     difference: Array,
 ) -> Array:
-    """Return the largest alpha at which the interval contains a value, by bisection of the normal quantile of alpha."""
+    """Return the largest alpha at which the interval contains a value, by bisection."""
     import numpy as np
 
     ndtr = bounds.scipy_special().ndtr
@@ -143,7 +143,7 @@ def _p_value_of_interval(
 
 
 def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) -> Array:
-    """Return the standard error; for a value of exactly 0 or 1, the one that its finite 95 % bound implies."""
+    """Return the standard error; at exactly 0 or 1, the one that the finite 95 % bound implies."""
     import numpy as np
 
     low, high = bounds.bounds_of(kinds, metric, side, 0.05)
@@ -160,7 +160,7 @@ _SIGNIFICANT_Z = 1.96
 
 
 def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
-    """Warn if frames look like the same rows, or if prevalences differ and a metric depends on them.
+    """Warn if frames look like the same rows, or if prevalences differ that a metric depends on.
 
     `frames`: whether the groups are the frames of a dict.
     """
@@ -182,9 +182,10 @@ def _warn_of_same_rows(both: pl.DataFrame) -> None:
     if same.height:
         units, positives = same.select("units", "positives").row(0)
         warn(
-            f"compare: two frames have equal numbers of rows ({units}) and positives ({positives}), "
-            "and this test takes them as different rows; if they are the same rows, join the scores "
-            "as columns of one frame, or name the column with the id of a row in cluster="
+            f"compare: two frames have equal numbers of rows ({units}) and positives "
+            f"({positives}), and this test takes them as different rows; if they are the same "
+            "rows, join the scores as columns of one frame, or name the column with the id of a "
+            "row in cluster="
         )
 
 

@@ -23,7 +23,7 @@ RANK = "reciprocal_rank"
 
 
 def queries_of_users(seed: int, users: int, most: int = 1) -> pl.DataFrame:
-    """Two documents for each query. Each user has `most` queries, or up to as many if `most` is negative."""
+    """Six documents for each query; `most` queries for each user, or up to as many if negative."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 1 - most, users) if most < 0 else np.full(users, most)
     user = np.repeat(np.arange(users), sizes)
@@ -44,7 +44,7 @@ def least_squares(frame: pl.DataFrame, column: str):
 
 
 def test_known_answer_of_queries_of_users():
-    # The mean is 4.5 / 6 = 3/4. The deviations of the users add up to -1/4, -1/4 and 1/2, so that the
+    # The mean is 4.5 / 6 = 3/4. The deviations of users add up to -1/4, -1/4 and 1/2, so that the
     # squares of D are (1/16 + 1/16 + 1/4) / 36 = 1/96. Users with 3, 1 and 2 queries are as good as
     # n = 6^2 / 14 = 18/7 users: n / (n - 1) = 18/11, and the degrees of freedom are 11/7.
     call = {"mean_over": "query", "cluster": "user", "details": True}
@@ -56,7 +56,7 @@ def test_known_answer_of_queries_of_users():
     assert (row["low"], row["high"]) == tuple(
         map(near, special.expit([logit - reach, logit + reach]))
     )
-    # Differences: 0, 1/2, 1/2; -1/2 + 1/2 ... of user b -1/2 is none: 0 less; of c -1/2 and 0.
+    # A paired test is that of the differences of queries.
     values = fp.evaluate(SEARCHES, RANK, "clicked", ["old", "new"], by=["user", "query"])
     paired = fp.compare(SEARCHES, RANK, "clicked", ["old", "new"], **call).row(0, named=True)
     wide = values.pivot("system", index=["user", "query"], values=RANK)
@@ -107,8 +107,8 @@ def test_users_of_unequal_size_have_a_larger_error_than_that_of_statsmodels(user
 
 
 def test_flips_of_clusters():
-    # The units of a user are flipped together: 3 users, 8 flips. The sums of their differences in
-    # multiples of 1/2 are 2, -1 and 3 times that: |2 - 1 + 3| is reached by 2 + 1 + 3 and 2 - 1 + 3.
+    # The units of a user are flipped together: 3 users, 8 flips. The sums of their differences are
+    # 2, -1 and 3 times 1/2: |2 - 1 + 3| is reached by 2 + 1 + 3 and 2 - 1 + 3.
     data = pl.DataFrame(
         {
             "user": ["a", "a", "b", "c", "c", "c"],
@@ -203,3 +203,10 @@ def test_what_is_refused():
         fp.intervals(values, "m", mean_over="q", cluster="user")
     with pytest.raises(ValueError, match="no column 'usr' in the frame; did you mean 'user'"):
         fp.intervals(values, "m", mean_over="q", cluster="usr")
+    # A query that only the known totals have belongs to no user.
+    totals = pl.DataFrame({"query": [1, 2, 3, 4, 5, 6, 7], "P": [1, 1, 1, 1, 1, 1, 2]})
+    call = {"mean_over": "query", "cluster": "user", "total_positives": totals}
+    with pytest.raises(ValueError, match="cluster=: 1 groups of a frame of totals have no rows"):
+        fp.intervals(SEARCHES, "recall@1", "clicked", "old", **call)
+    call["total_positives"] = totals.head(6)
+    assert fp.intervals(SEARCHES, "recall@1", "clicked", "old", **call)["value"].item() == 0.5

@@ -529,6 +529,13 @@ def test_a_dict_of_frames(kind):
     assert_same(by_column.rename({"p_adjusted": "p_value"}), expected)
 
 
+def test_a_list_of_frames_is_told_of_the_dict():
+    data = runs(1)
+    for frames in ([data, data], (data, data)):
+        with pytest.raises(TypeError, match="several frames are a dict of names and frames"):
+            fp.compare(frames, "roc_auc", "t", "a")
+
+
 def test_a_dict_of_lazy_frames_is_not_read_before_the_result_is_collected():
     def fail(frame):
         raise RuntimeError("read")
