@@ -121,7 +121,6 @@ class FrameKind(Generic[Frame]):
 
     def give(self, table: pl.LazyFrame, keys: Collection[Any]) -> Frame:
         """Return a result, with the dtypes of the caller's columns `keys`; see `convert`."""
-        # The streaming engine takes 2 ms to start.
         engine: Literal["in-memory", "auto"] = "in-memory" if self.height < SMALL else "auto"
         return self.finish(self.convert(collected(table, engine), keys))
 

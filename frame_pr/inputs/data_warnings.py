@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
@@ -24,8 +21,6 @@ _CLASSES = ((0, 1), (-1, 1))  # Predicted classes, of most classifiers and of ou
 _SIGNIFICANT = 2  # Standard errors by which positives must have smaller ranks than other rows.
 _SHORT_GROUP = 4  # Rows of a group that may be in any order by coincidence.
 _SAMPLED_GROUPS = 64  # Groups, at most, that show whether a column holds ranks or classes.
-COUNT = "count"
-"""The column that `tally` adds."""
 
 
 def warn_of_values(
@@ -166,60 +161,3 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str
             f"{groups}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' leaves such "
             f"groups out; if they are known to be negative, fill them"
         )
-
-
-def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
-    """Return whether a frame has the column that `tally` adds, and the call has no `count=`."""
-    return COUNT in columns and request.options.get("count") is None
-
-
-def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
-    """Return the columns of a frame that are enough for the call; None if all are needed, or expressions name them."""
-    names = [str(name) for name in request.columns if not isinstance(name, pl.Expr)]
-    needs_all = (
-        len(names) < len(request.columns)
-        or may_be_tally(columns, request)
-        or len({*columns}) < len(columns)
-    )
-    return None if needs_all else list(dict.fromkeys(names))
-
-
-def warn_of_tally(kind: FrameKind[Any], request: Request) -> None:
-    """Warn if a frame in memory has the columns of a tally, `keys, truth, score, ..., count`, and `count` is unused."""
-    columns = [str(name) for name in kind.columns]
-    if not may_be_tally(columns, request) or len({*columns}) < len(columns):
-        return
-    used, end = _names(request.columns), columns.index(COUNT)
-    # Truth and score, or what a tally counts in addition, come last before the counts.
-    if COUNT in used or end < 2 or not {*columns[end - 2 : end]} <= used - _names(request.keys):
-        return
-    # The call does not use all columns. A column of pandas that polars cannot read, or of Objects,
-    # is of no tally.
-    with suppress(TypeError, pl.exceptions.InvalidOperationError):
-        data = kind.read(columns[: end + 1]).collect()
-        counts = data[COUNT]
-        # The counts of a tally are Int64 and belong to different rows: equal ones of concatenated
-        # tallies are not neighbours. If each count is 1, they change nothing.
-        are_counts = (
-            counts.dtype == pl.Int64
-            and not counts.null_count()
-            and (counts >= 1).all()
-            and (counts > 1).any()
-        )
-        if (
-            are_counts
-            and data.select(pl.struct(map(by_name, columns[:end])).rle_id().max() + 1).item()
-            == data.height
-        ):
-            warn(
-                "count: this frame looks like one that tally made, and the call does not use its column 'count'; give "
-                'count="count" (in confusion_matrix, weight=), or drop or rename the column if it is something else'
-            )
-
-
-def _names(items: Sequence[Any]) -> set[str]:
-    return {
-        name
-        for item in items
-        for name in (item.meta.root_names() if isinstance(item, pl.Expr) else [str(item)])
-    }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -89,100 +90,77 @@ class Request:
     numbers_read: Set[str] = frozenset(TOTALS)
     """The numbers of a group that results depend on, among those that the caller may pass."""
 
-    # The following fields are derived from those above.
-    ties: Ties = field(init=False)
-    """The meaning of equal scores."""
-    tie_rule: TieRule = field(init=False)
-    """The record of `ties`."""
-    ordered: bool = field(init=False)
-    """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by row number."""
-    ascending: bool = field(init=False)
-    """Whether lower scores rank first."""
-    unscored: str = field(init=False)
-    """The treatment of rows without a score."""
-    keeps_unscored: bool = field(init=False)
-    """Whether rows without a score count but are not retrieved."""
-    unjudged: str = field(init=False)
-    """The treatment of rows without a label."""
-    fills_labels: bool = field(init=False)
-    """Whether rows without a label count as negatives; they are not `judged`."""
-    totals: Mapping[str, Any] = field(init=False)
-    """The known totals."""
-    totals_read: Mapping[str, Any] = field(init=False)
-    """The known totals on which a result depends. The content of others is not validated."""
-    prevalence: Any = field(init=False)
-    """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
-    single: Mapping[str, Column] = field(init=False)
-    """The single columns by their role, without totals that are frames; `truth` is the first."""
-    arguments: Mapping[str, Sequence[Column]] = field(init=False)
-    """All columns, by the argument that names them; a column with two roles occurs twice."""
-    columns: Sequence[Column] = field(init=False)
-    """All columns."""
-    distinct: Sequence[tuple[str, Column]] = field(init=False)
-    """The columns that must differ: keys, truth, scores and the cluster, each with its argument."""
-    codes: Sequence[Column] = field(init=False)
-    """The columns that tell rows apart, by which they are grouped or ordered.
+    @cached_property
+    def roles(self) -> Roles:
+        """Return the columns of the call by their role."""
+        return _roles_of(self)
 
-    Values that polars does not have may be numbered there.
-    """
-    frames: Mapping[str, Any] = field(init=False)
-    """The frames of known totals, and of prevalences, by the option."""
+    def _option(self, name: str) -> Any:
+        """Return the value of an option, or its default."""
+        options: Mapping[str, Any] = self.options
+        return options.get(name, DEFAULTS.get(name))
 
-    def __post_init__(self) -> None:
-        """Derive what the steps of a call read."""
-        options: dict[str, Any] = {**DEFAULTS, **self.options}
-        ties, rule = options["ties"], TIES[options["ties"]]
-        totals = {name: options[name] for name in TOTAL_OPTIONS if options.get(name) is not None}
-        share = options.get("prevalence")
-        if isinstance(scalar(share), (Real, Decimal)):
-            share = check_float("prevalence", share)
-        others = {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
-        frames: dict[str, Any] = {}
-        for name, number in (
-            totals if isinstance(share, float) else {**totals, "prevalence": share}
-        ).items():
-            if isinstance(number, (str, pl.Expr)):
-                others[name] = number
-            elif number is not None:
-                frames[name] = number
-        if self.threshold is not None:
-            others["threshold"] = self.threshold
-        for i, column in enumerate(self.other_systems):
-            others[f"{OTHER_SYSTEM}{i}"] = column
-        if self.cluster is not None:
-            others["cluster"] = self.cluster
-        score = "prediction" if self.predicted else "score"
-        arguments = {"by": self.keys, "truth": [self.truth], score: self.scores}
-        distinct = [
-            (argument, column) for argument, columns in arguments.items() for column in columns
-        ]
-        distinct += [] if self.cluster is None else [("cluster", self.cluster)]
-        codes = [*self.keys, others.get("tie_break"), others.get("cluster")]
-        vars(self).update(
-            ties=ties,
-            tie_rule=rule,
-            ordered="tie_break" in others or rule.by_row or ("gain" in others and rule.bounds),
-            ascending=options["ascending"],
-            unscored=options["unscored"],
-            keeps_unscored=options["unscored"] == "unretrieved",
-            unjudged=options["unjudged"],
-            fills_labels=options["unjudged"] in ("negative", "trec_eval"),
-            totals=totals,
-            totals_read={
-                name: total
-                for name, total in totals.items()
-                if self.numbers_read & {*TOTAL_OPTIONS[name]}
-            },
-            prevalence=share,
-            single={"truth": self.truth, **others},
-            arguments=arguments | {name: [column] for name, column in others.items()},
-            columns=[*self.keys, self.truth, *self.scores, *others.values()],
-            distinct=distinct,
-            codes=[
-                column for column in codes if column is not None and not isinstance(column, pl.Expr)
-            ],
-            frames=frames,
-        )
+    @property
+    def ties(self) -> Ties:
+        """Return the meaning of equal scores."""
+        ties: Ties = self._option("ties")
+        return ties
+
+    @property
+    def tie_rule(self) -> TieRule:
+        """Return the record of `ties`."""
+        return TIES[self.ties]
+
+    @property
+    def ordered(self) -> bool:
+        """Return whether rows of equal score have a place, `tie`: by a column, by their gains, or by row number."""
+        rule = self.tie_rule
+        single = self.roles.single
+        return "tie_break" in single or rule.by_row or ("gain" in single and rule.bounds)
+
+    @property
+    def ascending(self) -> bool:
+        """Return whether lower scores rank first."""
+        return bool(self._option("ascending"))
+
+    @property
+    def unscored(self) -> str:
+        """Return the treatment of rows without a score."""
+        return str(self._option("unscored"))
+
+    @property
+    def keeps_unscored(self) -> bool:
+        """Return whether rows without a score count but are not retrieved."""
+        return self.unscored == "unretrieved"
+
+    @property
+    def unjudged(self) -> str:
+        """Return the treatment of rows without a label."""
+        return str(self._option("unjudged"))
+
+    @property
+    def fills_labels(self) -> bool:
+        """Return whether rows without a label count as negatives; they are not `judged`."""
+        return self.unjudged in ("negative", "trec_eval")
+
+    @property
+    def totals(self) -> Mapping[str, Any]:
+        """Return the known totals."""
+        totals = {name: self._option(name) for name in TOTAL_OPTIONS}
+        return {name: total for name, total in totals.items() if total is not None}
+
+    @property
+    def totals_read(self) -> Mapping[str, Any]:
+        """Return the known totals on which a result depends. The content of others is not validated."""
+        totals = self.totals.items()
+        return {name: total for name, total in totals if self.numbers_read & {*TOTAL_OPTIONS[name]}}
+
+    @cached_property
+    def prevalence(self) -> Any:
+        """Return the share of positives at which metrics are wanted: a number, a column, a frame, or None."""
+        share = self._option("prevalence")
+        is_number = isinstance(scalar(share), (Real, Decimal))
+        return check_float("prevalence", share) if is_number else share
 
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
         """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
@@ -218,6 +196,75 @@ class Request:
         return replace(self, options=others | totals)
 
 
+class Roles(NamedTuple):
+    """The columns of a call by their role."""
+
+    keys: Sequence[Column]
+    scores: Sequence[Column]
+    score: str
+    """The argument of the scores: "score" or "prediction"."""
+    single: Mapping[str, Column]
+    """The single columns, without totals that are frames; `truth` is the first."""
+    frames: Mapping[str, Any]
+    """The frames of known totals, and of prevalences, by the option."""
+
+    @property
+    def arguments(self) -> Mapping[str, Sequence[Column]]:
+        """Return all columns, by the argument that names them; a column with two roles occurs twice."""
+        single = {name: [column] for name, column in self.single.items()}
+        return {"by": self.keys, "truth": single["truth"], self.score: self.scores, **single}
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Return all columns."""
+        truth, *others = self.single.values()
+        return [*self.keys, truth, *self.scores, *others]
+
+    @property
+    def distinct(self) -> Sequence[tuple[str, Column]]:
+        """Return the columns that must differ: keys, truth, scores and the cluster, each with its argument."""
+        names = ("by", "truth", self.score, "cluster")
+        arguments = self.arguments
+        return [(name, column) for name in names for column in arguments.get(name, ())]
+
+    @property
+    def codes(self) -> Sequence[Column]:
+        """Return the columns by which rows are grouped or ordered.
+
+        Values that polars does not have may be numbered there.
+        """
+        columns = [*self.keys, self.single.get("tie_break"), self.single.get("cluster")]
+        return [
+            column for column in columns if column is not None and not isinstance(column, pl.Expr)
+        ]
+
+
+def _roles_of(request: Request) -> Roles:
+    """Sort the columns of a request by their role."""
+    options: Mapping[str, Any] = request.options
+    single: dict[str, Column] = {"truth": request.truth}
+    frames: dict[str, Any] = {}
+    for name in _COLUMN_OPTIONS:
+        if options.get(name) is not None:
+            single[name] = options[name]
+    numbers = dict(request.totals)
+    if not isinstance(request.prevalence, float):
+        numbers["prevalence"] = request.prevalence
+    for name, number in numbers.items():
+        if isinstance(number, (str, pl.Expr)):
+            single[name] = number
+        elif number is not None:
+            frames[name] = number
+    if request.threshold is not None:
+        single["threshold"] = request.threshold
+    for i, column in enumerate(request.other_systems):
+        single[f"{OTHER_SYSTEM}{i}"] = column
+    if request.cluster is not None:
+        single["cluster"] = request.cluster
+    score = "prediction" if request.predicted else "score"
+    return Roles(request.keys, request.scores, score, single, frames)
+
+
 def request_of(
     truth: Column,
     score: Columns,
@@ -231,10 +278,8 @@ def request_of(
     """Validate the arguments of a call, as far as possible without the frame."""
     check_options(options)
     score = scalar(score)
-    keys, scores = (
-        [] if by is None else listed("by", by),
-        listed("prediction" if predicted else "score", score),
-    )
+    keys = [] if by is None else listed("by", by)
+    scores = listed("prediction" if predicted else "score", score)
     if not scores:
         raise ValueError(
             "score names no column: give the name of the score column, or a list of names"
@@ -247,14 +292,10 @@ def request_of(
     request = Request(
         truth, scores, several, keys, positive, by_name | streams, predicted, threshold
     )
-    if isinstance(share := request.prevalence, float) and not 0 < share < 1:
-        percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
-        raise ValueError(
-            f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}"
-        )
-    for name, item in request.single.items():
+    _refuse_share(request.prevalence)
+    for name, item in request.roles.single.items():
         refuse_several(name, item)
-    for name, frame in request.frames.items():
+    for name, frame in request.roles.frames.items():
         kind_of_totals(name, frame)
     # A weight that is the label leaves no negative, and makes the order of the score the best order
     # of such gains.
@@ -263,9 +304,20 @@ def request_of(
         ("count", "truth", truth),
         ("gain", "score", scores[0]),
     ):
-        if (other := request.single.get(option)) is not None:
+        other = request.roles.single.get(option)
+        if other is not None:
             refuse_repeats([(role, column), (option, other)])
     return request
+
+
+def _refuse_share(share: Any) -> None:
+    """Check that a prevalence that is a number lies between 0 and 1."""
+    if not isinstance(share, float) or 0 < share < 1:
+        return
+    percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
+    raise ValueError(
+        f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}"
+    )
 
 
 def check_options(options: RowOptions) -> None:

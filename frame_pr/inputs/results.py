@@ -10,9 +10,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing
 from frame_pr.frames.kinds import Frame, FrameKind, on_frame
-from frame_pr.inputs.data_warnings import may_be_tally
 from frame_pr.inputs.groups import Groups
-from frame_pr.inputs.options import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import Selection
 
@@ -72,9 +70,7 @@ def on_rows(
     """Apply a function of a frame in memory to any frame; see `on_frame`. `all_rows`: it gives back all rows."""
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame, request))
-    items: Sequence[Column] | None = request.columns
-    if all_rows or may_be_tally(frame.collect_schema().names(), request):
-        items = None
+    items = None if all_rows else request.roles.columns
     empty = request.without_rows()
     return on_frame(
         frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty)

@@ -335,7 +335,7 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
     if request.tie_rule.by_row:
         place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
         return PLACES - 1 - place if descending else place
-    if "tie_break" in request.single:
+    if "tie_break" in request.roles.single:
         descending = request.options.get("tie_break_descending", True)
         column = data.get_column("tie_break")
         if column.dtype.is_float():

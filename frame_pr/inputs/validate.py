@@ -20,7 +20,7 @@ from frame_pr.frames.dispatch import kind_of, project_stream, stream_columns
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
-from frame_pr.inputs.data_warnings import COUNT, columns_read, warn_of_tally, warn_of_values
+from frame_pr.inputs.data_warnings import warn_of_values
 from frame_pr.inputs.request import TOTAL_OPTIONS, Request, kind_of_totals
 
 Item = TypeVar("Item")
@@ -58,28 +58,26 @@ def selected(
     caller lists, or none of them, if all labels of truth and prediction are classes.
     """
     kind = kind_of(frame, None if all_rows else partial(_projected, request=request))
-    for argument, items in request.arguments.items():
+    for argument, items in request.roles.arguments.items():
         kind.refuse_missing(items, argument)
-    refuse_repeats(request.distinct)
-    frames = {name: kind_of_totals(name, frame) for name, frame in request.frames.items()}
-    kind, others_read = kind.with_keys(request.codes, list(frames.values()))
+    refuse_repeats(request.roles.distinct)
+    frames = {name: kind_of_totals(name, frame) for name, frame in request.roles.frames.items()}
+    kind, others_read = kind.with_keys(request.roles.codes, list(frames.values()))
     frames = dict(zip(frames, others_read, strict=True))
     if classes is not None:
         kind = kind.with_labels([request.truth, *request.scores], classes)
     elif request.positive is not None:
         predictions = request.scores if request.predicted else []
         kind = kind.with_labels([request.truth, *predictions])
-    if COUNT in kind.columns:
-        warn_of_tally(kind, request)
-    if any(isinstance(item, pl.Expr) for item in request.columns):
+    if any(isinstance(item, pl.Expr) for item in request.roles.columns):
         names, data, arguments = _computed(kind, request)
     else:
-        columns = _by_role(request.keys, request.scores, request.single)
+        columns = _by_role(request.keys, request.scores, request.roles.single)
         names, arguments = {role: str(name) for role, name in columns.items()}, {}
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
     keys = {role: name for role, name in names.items() if role.startswith("by")}
     scores = {role: name for role, name in names.items() if role.isdecimal()}
-    others = {role: names[role] for role in request.single}
+    others = {role: names[role] for role in request.roles.single}
     several = request.several or len(scores) > 1
     if several and all_rows:
         raise ValueError(
@@ -106,14 +104,16 @@ def _computed(
     kind: FrameKind[Any], request: Request
 ) -> tuple[dict[str, str], pl.DataFrame, dict[str, str]]:
     """Compute the caller's expressions: the names of all columns, their data, and the arguments of expressions."""
-    source, score = kind.read(request.columns), "prediction" if request.predicted else "score"
+    source, score = kind.read(request.roles.columns), "prediction" if request.predicted else "score"
     keys, scores = (
-        expanded(source, argument, request.arguments[argument]) for argument in ("by", score)
+        expanded(source, argument, request.roles.arguments[argument]) for argument in ("by", score)
     )
-    single = {role: expand_single(source, role, item) for role, item in request.single.items()}
+    single = {
+        role: expand_single(source, role, item) for role, item in request.roles.single.items()
+    }
     refuse_repeats(
         (argument, name)
-        for argument, item in request.distinct
+        for argument, item in request.roles.distinct
         for name in selected_names(source, item)
     )
     named = _by_role(keys.items(), scores.items(), single)
@@ -122,7 +122,7 @@ def _computed(
     )
     computed_by = [
         name
-        for name, items in request.arguments.items()
+        for name, items in request.roles.arguments.items()
         if any(isinstance(x, pl.Expr) for x in items)
     ]
     arguments = {
@@ -138,10 +138,12 @@ def _projected(frame: Any, request: Request) -> Any:
     """Select the columns that the call reads from a stream; return all other objects as they are."""
     if (columns := stream_columns(frame)) is None:
         return frame
-    for argument, items in request.arguments.items():
+    for argument, items in request.roles.arguments.items():
         refuse_missing(items, columns, argument=argument)
-    names = columns_read(columns, request)
-    return frame if names is None else project_stream(frame, names)
+    items = request.roles.columns
+    if any(isinstance(item, pl.Expr) for item in items) or len({*columns}) < len(columns):
+        return frame
+    return project_stream(frame, list(dict.fromkeys(map(str, items))))
 
 
 _NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_OPTIONS, "prevalence", "threshold"}

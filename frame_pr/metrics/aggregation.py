@@ -17,7 +17,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
 from frame_pr.metrics.rates import is_rate
-from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
+from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of, collected_early
 from frame_pr.ranking.sort import PackedRows
 from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
@@ -164,7 +164,7 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
     """Return one row per group: `group` and the metrics under these column names."""
     plan = plan_for(rows, list(named.values()), undefined)
-    table = finalize(aggregate(rows, plan), ["group"], plan)
+    table = collected_early(finalize(aggregate(rows, plan), ["group"], plan), rows.height)
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
 

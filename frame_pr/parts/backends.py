@@ -130,14 +130,14 @@ class Distributed(Backend[Any]):
                 "give the column that "
                 "orders the rows, tie_break=..."
             )
-        refuse_repeats(request.distinct)
+        refuse_repeats(request.roles.distinct)
         names = {
             argument: self.names_of(argument, items)
-            for argument, items in request.arguments.items()
+            for argument, items in request.roles.arguments.items()
         }
         request = with_names(request.in_parts(), names)
         frames: Any = {}
-        for name, total in request.frames.items():
+        for name, total in request.roles.frames.items():
             kind = kind_of_totals(name, total)
             frames[name] = kind.read(kind.columns).collect()
         return PartQuery(replace(request, options=request.options | frames), named, undefined)

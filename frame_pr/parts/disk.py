@@ -19,11 +19,10 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name, needed
-from frame_pr.frames.dispatch import kind_of, project_stream, refuse_no_rows, stream_columns
+from frame_pr.frames.dispatch import project_stream, refuse_no_rows, stream_columns
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins
-from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import expanded
 from frame_pr.metrics.means import Means
@@ -44,7 +43,6 @@ _BYTES_PER_ROW = (
     160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 )
 _LARGEST_SAMPLE = 1_000_000  # The largest number of rows in a sample.
-_FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
 _LONGEST_PANIC = 200  # Characters of a panic that its error shows.
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 
@@ -138,14 +136,6 @@ class DiskFrame(Distributed):
             "with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to "
             "the rows"
         )
-
-    def query_of(
-        self, request: Request, named: Mapping[str, str], undefined: float | None
-    ) -> PartQuery:
-        """Check the columns of a request, also for a tally without `count=`."""
-        if may_be_tally(self.columns(), request):
-            warn_of_tally(kind_of(self.frame.head(_FIRST).collect()), request)
-        return super().query_of(request, named, undefined)
 
     def groups(self, query: PartQuery) -> pl.DataFrame:
         """Compute one row per group."""
@@ -258,13 +248,13 @@ class DiskFrame(Distributed):
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
         """Return the frame with expressions as columns, and the request with their names."""
-        if not any(isinstance(column, pl.Expr) for column in request.columns):
+        if not any(isinstance(column, pl.Expr) for column in request.roles.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
         names: dict[str, list[str]] = {}
         # Names of keys and scores are in the result, so they come first.
         for argument, items in sorted(
-            request.arguments.items(), key=lambda item: item[0] not in ("by", "score")
+            request.roles.arguments.items(), key=lambda item: item[0] not in ("by", "score")
         ):
             self.names_of(argument, [item for item in items if not isinstance(item, pl.Expr)])
             pairs = expanded(self.frame, argument, items)

@@ -42,7 +42,7 @@ class PartQuery:
 
     def columns(self) -> list[str]:
         """Return the columns of a part, which the call reads: the keys first, each column once."""
-        return list(dict.fromkeys(str(column) for column in self.request.columns))
+        return list(dict.fromkeys(str(column) for column in self.request.roles.columns))
 
     def systems(self) -> list[PartQuery]:
         """Return the query of each single score."""

@@ -192,7 +192,7 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return the ends of the weights of a part (see `ends_of`), and its largest known total."""
     columns = {
         name: by_name(str(column))
-        for name, column in call.request.single.items()
+        for name, column in call.request.roles.single.items()
         if name in ("weight", "count")
     }
     weights = part.lazy().select(**columns).cast({"weight": pl.Float64})

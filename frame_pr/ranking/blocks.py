@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
@@ -23,6 +24,8 @@ from frame_pr.ranking.sort_keys import SortKey
 
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
+_IN_MEMORY = 2**22
+"""With fewer rows, the in-memory engine is faster. With more, it needs more memory."""
 _RUNNING = ("interpolated_precision", "later_hits", "later_misses")
 _NEEDS: Mapping[str, Sequence[str]] = {
     "positives": ("tp",),
@@ -83,7 +86,13 @@ def blocks_of(
     each_row = each_row and rows.request.tie_rule.bounds
     if ranked is None:
         ranked = sorted_rows(rows, extra_sums, each_row=each_row)
-    blocks = _running_totals(ranked, rows, wanted, k_at, extra_sums, steps=steps, each_row=each_row)
+    # Without judgments that may be missing, the extra sums are cumulative down the ranking.
+    cumulative = set() if rows.request.fills_labels else {UNJUDGED.block}
+    early = steps and "first" not in wanted and {*extra_sums} <= cumulative
+    blocks = _running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
+    if early:
+        # Few rows are left: what follows should not be computed in the pieces of all of them.
+        blocks = collected_early(blocks, rows.height)
     blocks = _with_differences(blocks, rows, ranked, wanted, extra_sums)
     if steps:
         blocks = blocks.filter(is_step(extra_sums, first=first))
@@ -93,6 +102,17 @@ def blocks_of(
     running = {name: column for name, column in running_columns().items() if name in wanted}
     blocks = blocks.with_columns(**running)
     return blocks if rows.starts is None else rows.starts.with_later_ranges(blocks)
+
+
+def collected_early(table: pl.LazyFrame, height: int) -> pl.LazyFrame:
+    """Collect a step of a plan on many rows. `height`: their number.
+
+    The streaming engine, with which long results are collected, pays for each expression and each
+    piece of the rows: 42 metrics of 300,000 rows take 70 ms in place of 210.
+    """
+    if height < SMALL:
+        return table
+    return table.collect(engine="in-memory" if height < _IN_MEMORY else "streaming").lazy()
 
 
 def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
@@ -116,14 +136,14 @@ def _running_totals(
     k_at: Mapping[str, Reached],
     extra_sums: Sequence[str],
     *,
-    steps: bool,
+    early: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
     """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
     There is a total for each weighted count, for each of the extra sums, and of the rows for which
     each column of `k_at` is true; `ties_run`, `size`, `rank_key` and `threshold` if they are
-    wanted; `retrieved` if some rows may have no place in the ranking. `steps`: whether blocks
+    wanted; `retrieved` if some rows may have no place in the ranking. `early`: whether blocks
     without a positive may be missing, except the last one of a group. Totals of weights may wrap
     around, which does not change differences within a group.
     """
@@ -144,9 +164,7 @@ def _running_totals(
     end = _ends_block(rows, key, each_row=each_row)
     run = pl.col(ROWS.run)
     size = run - run.shift(1, fill_value=0)
-    # Without judgments that may be missing, the extra sums are cumulative down the ranking.
-    cumulative = () if rows.request.fills_labels else (UNJUDGED.block,)
-    if steps and "first" not in wanted and {*extra_sums} <= {*cumulative}:
+    if early:
         if "size" in wanted:
             before = pl.when(end.shift(1, fill_value=True)).then(run - weight)
             table = table.with_columns(before=before.forward_fill())

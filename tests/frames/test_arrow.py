@@ -139,15 +139,6 @@ def test_a_stream_gives_the_columns_of_the_call_only():
         assert_same(result, fp.evaluate(data, ["average_precision", "max_f1"], **names))
 
 
-def test_a_stream_that_is_a_tally_is_read_whole():
-    tally = fp.tally(pl.concat([DATA, DATA]), "relevant", "score", by="query")
-    with pytest.warns(
-        fp.DataWarning,
-        match=r"count: this frame looks like one that tally made.*give count=\"count\"",
-    ):
-        fp.evaluate(tally.to_arrow().to_reader(), "average_precision", "relevant", "score")
-
-
 def test_wrong_names_leave_a_stream_unread():
     reader = DATA.to_arrow().to_reader()
     with pytest.raises(
