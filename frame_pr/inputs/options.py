@@ -348,10 +348,6 @@ DRAWN_ROWS = (
         )
         for total in ("total_positives", "total_rows")
     ),
-    Refusal(
-        "prevalence",
-        "its weights differ from draw to draw: stratified=True, with the weights as weight=, keeps them",
-    ),
 )
 """The options that a bootstrap refuses."""
 TOGETHER = (

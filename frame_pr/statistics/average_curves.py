@@ -158,9 +158,18 @@ def average_curve(
     ... )
     >>> fp.average_curve(run, "relevant", "score", mean_over="query", points=3)
     shape: (2, 5)
-    >>> one = fp.average_curve(run, "relevant", "score", points=3, repeats=200)
+    ┌────────┬───────────┬───────────┬──────────┬────────┐
+    │ recall ┆ precision ┆ low       ┆ high     ┆ groups │
+    │ ---    ┆ ---       ┆ ---       ┆ ---      ┆ ---    │
+    │ f64    ┆ f64       ┆ f64       ┆ f64      ┆ i64    │
+    ╞════════╪═══════════╪═══════════╪══════════╪════════╡
+    │ 0.5    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0      ┆ 2      │
+    │ 1.0    ┆ 0.583333  ┆ 0.017637  ┆ 0.990923 ┆ 2      │
+    └────────┴───────────┴───────────┴──────────┴────────┘
+    >>> test_set = pl.DataFrame({"y": [1, 1, 0] * 10, "s": range(30)})
+    >>> one = fp.average_curve(test_set, "y", "s", points=3, repeats=200)
     >>> one.select("recall", "precision").rows()
-    [(0.5, 0.5), (1.0, 0.6666666666666666)]
+    [(0.5, 0.6666666666666666), (1.0, 0.6666666666666666)]
     """
     scipy_special()
     check_choice("x", x, ("recall", "fpr"))

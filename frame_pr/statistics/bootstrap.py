@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from frame_pr.frames.progress import with_progress
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.names import is_metric
@@ -15,8 +16,8 @@ from frame_pr.metrics.rates import is_rate
 from frame_pr.ranking.sort import PackedRows, pack_rows
 from frame_pr.ranking.sort_keys import key_of
 from frame_pr.statistics.bounds import Array, array_of
-from frame_pr.statistics.sampled_rows import SampledRows, counted_rows
-from frame_pr.statistics.units import means_over
+from frame_pr.statistics.sampled_rows import Sample, SampledRows, counted_rows
+from frame_pr.statistics.units import UnitValues
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +28,6 @@ _CELLS_AT_ONCE = 2**20
 """Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
 """Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
-_LARGEST_TOTAL: Mapping[pl.DataType, float] = {pl.Int64(): 2.0**62, pl.Int128(): 2.0**126}
-"""The running totals of a batch must stay below: half of the largest integer of their dtype."""
 _ROWS_PER_UNIT = 8
 _ROWS_PER_STRATUM = 1_500
 """To draw a row takes 10 ns, a binomial variate for a unit of equal rows the time of 8 rows, and a generator of such
@@ -38,74 +37,122 @@ _NUMBERS = ("weight", "gain", "judged")
 
 
 class Draws(NamedTuple):
-    """How rows or clusters are drawn."""
+    """How rows, groups or clusters are drawn."""
 
     repeats: int
     seed: int
-    stratified: bool
+    stratified: bool = False
     """Whether positives and negatives are drawn separately, so that each replicate keeps their numbers."""
+    progress: bool = False
+    """Whether a long bootstrap shows its progress."""
 
 
 class Replicates(NamedTuple):
-    """The metrics of a sample, and of its replicates."""
+    """A metric of samples, and of their replicates."""
 
     table: pl.DataFrame
-    """A row per result: its keys, its number `result` (0, 1, and so on), and the columns of `_degrees`."""
-    metrics: list[pl.DataFrame]
-    """For each metric, a row per result with `value`, `undefined` (the groups without a value) and `selected` (the rows
-    that its cutoff selects, if they are independent)."""
-    drawn: list[Array]
-    """For each metric, a row per replicate and a column per result; NaN without a value."""
-
-    def of_metric(self, m: int) -> pl.DataFrame:
-        """Return the rows of the table with the values of a metric."""
-        return self.table.join(self.metrics[m], on="result", maintain_order="left")
-
-
-def replicates_of(sampled: SampledRows[Any], draws: Draws, apart: str | None = None) -> Replicates:
-    """Evaluate the metrics of a sample and of its replicates, for each combination of the keys.
-
-    `apart`: the column of the key whose values are compared. Its groups are one sample, so that
-    clusters which are in several of them are drawn together.
+    """A row per result: its keys, `value`, `undefined` (the groups without a value), `units`, the degrees of freedom
+    `df`, `positives`, `negatives`, and `selected` (the rows that the cutoff selects, if they are independent).
     """
-    names = [metric.name for metric in sampled.metrics]
+    drawn: Array
+    """A row per replicate and a column per result; NaN without a value."""
+
+
+def replicates_of(
+    sample: Sample[Any], draws: Draws, compared: str | None = None
+) -> list[Replicates]:
+    """Evaluate each metric of a sample and of its replicates.
+
+    `compared`: the column of the key whose values are compared. Its groups are one sample, so that
+    units, clusters and rows which are in several of them are drawn together.
+    """
+    if isinstance(sample, UnitValues):
+        return _replicates_of_units(sample, draws, compared)
+    names = [metric.name for metric in sample.metrics]
     columns = [str(m) for m in range(len(names))]
-    rows = sampled.rows
-    exact = values(
-        rows, dict(zip(columns, names, strict=True)) | _selected(sampled), sampled.undefined
-    )
-    groups = sampled.restored(exact.with_columns(code="group").collect())
+    rows = sample.rows
+    named = dict(zip(columns, names, strict=True)) | _selected(sample)
+    exact = values(rows, named, sample.undefined)
+    groups = sample.restored(exact.with_columns(code="group").collect())
     # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
     # the order of the rows.
     groups = groups.sort("code").with_columns(number=pl.int_range(pl.len(), dtype=pl.Int64))
-    keys = list(sampled.keys.values())
-    result = _number_of(keys) if sampled.averaged else pl.col("number")
-    sample = result if apart is None else _number_of([key for key in keys if key != apart])
-    groups = groups.with_columns(result=result, sample=sample)
+    keys = list(sample.keys.values())
+    result = _number_of(keys) if sample.averaged else pl.col("number")
+    drawn_together = result
+    if compared is not None:
+        drawn_together = _number_of([key for key in keys if key != compared])
+    groups = groups.with_columns(result=result, sample=drawn_together)
 
     numbers = groups.select("number", "result", "sample", group="code")
     data = counted_rows(rows).join(numbers, on="group")
     data = data.drop("group").rename({"number": "group"})
-    table = groups.select(*keys, "result").unique().sort("result")
-    table = table.join(_degrees(data, clustered=sampled.clustered), on="result", how="left")
-    table = table.with_columns(pl.col("units").fill_null(0))
+    index = groups.select(*keys, "result").unique().sort("result")
+    clustered = "cluster" in data.columns
+    index = index.join(_degrees(data, clustered=clustered), on="result", how="left")
+    index = index.with_columns(pl.col("units").fill_null(0))
 
     # Groups without values have only dropped rows.
     rows = replace(rows, drops=False, has_counts=True, groups=None, valued_groups=None)
     distinct = list(dict.fromkeys(names))
-    replicates = _evaluate(rows, data, groups["result"], distinct, sampled.undefined, draws)
+    replicates = _evaluate(rows, data, groups["result"], distinct, sample.undefined, draws)
     metrics = []
-    drawn = []
     for column, name in zip(columns, names, strict=True):
+        selected = pl.lit(None, pl.Int64)
+        if f"k{column}" in groups.columns:
+            selected = pl.col(f"k{column}").sum()
         value = pl.col(column).cast(pl.Float64)
-        selected = (
-            pl.col(f"k{column}") if f"k{column}" in groups.columns else pl.lit(None, pl.Int64)
+        means = groups.group_by("result").agg(
+            value=value.mean().fill_nan(None),
+            undefined=value.null_count().cast(pl.Int64),
+            selected=selected,
         )
-        of_metric = groups.select("result", m=pl.lit(0), value=value, selected=selected)
-        means = means_over(of_metric, ["result", "m"], 1, selected=pl.col("selected").sum())
-        metrics.append(means.sort("result").select("result", "value", "undefined", "selected"))
-        drawn.append(_matrix(replicates, name, draws.repeats, len(table)))
-    return Replicates(table, metrics, drawn)
+        table = index.join(means, on="result", how="left", maintain_order="left")
+        drawn = _matrix(replicates, name, draws.repeats, len(index))
+        metrics.append(Replicates(table, drawn))
+    return metrics
+
+
+def _replicates_of_units(
+    sample: UnitValues[Any], draws: Draws, compared: str | None
+) -> list[Replicates]:
+    """Evaluate the means of units, such as queries, or of clusters of units, in each replicate."""
+    import numpy as np
+
+    keys = list(sample.keys.values())
+    table = sample.table.with_row_index("row").with_columns(
+        result=_number_of(keys), sample=_number_of([key for key in keys if key != compared])
+    )
+    # Without keys of units, each row is a unit of its own.
+    unit = ["cluster"] if sample.clustered else (sample.unit_columns or ["row"])
+    on = ["sample", *unit]
+    results = {"results": pl.col("result").n_unique(), "result": pl.col("result").first()}
+    units = table.group_by(on).agg(**results, n=pl.lit(1)).with_columns(stratum=_strata())
+    units = units.sort(on).with_row_index("unit")
+    table = table.join(units.select(*on, "unit"), on=on, nulls_equal=True).drop_nulls("value")
+    sampler = Sampler(units.select("sample", "stratum", "n"), draws.seed)
+
+    metrics = []
+    estimates = sample.estimates().with_columns(
+        positives="units", negatives="units", selected=pl.lit(None, pl.Int64)
+    )
+    index = sample.table.select(keys or pl.lit(0).alias("none")).unique()
+    index = index.with_columns(result=_number_of(keys)).sort("result")
+    for m in range(len(sample.bounds)):
+        of_metric = table.filter(m=m)
+        result, unit_of_row = of_metric["result"].to_numpy(), of_metric["unit"].to_numpy()
+        value = array_of(of_metric, "value")
+        drawn = np.empty((draws.repeats, len(index)))
+        for replicate in range(draws.repeats):
+            n = sampler.draw(replicate)[unit_of_row]
+            sums = np.bincount(result, n * value, minlength=len(index))
+            with np.errstate(invalid="ignore"):
+                drawn[replicate] = sums / np.bincount(result, n, minlength=len(index))
+        means = estimates.filter(m=m)
+        if keys:
+            means = index.join(means, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        metrics.append(Replicates(means, drawn))
+    return metrics
 
 
 def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
@@ -186,14 +233,6 @@ class _Cells:
         """Return how many replicates may be evaluated in one query."""
         return max(1, min(_CELLS_AT_ONCE // self.table.height, _MOST_GROUPS // self.groups))
 
-    def loads(self) -> Array:
-        """Return what a row of each cell adds to running totals, as a share of the largest total that fits."""
-        numbers = self.ranked.table.drop("key", "count", strict=False)
-        shares = [pl.lit(0.0)]
-        for name, dtype in numbers.schema.items():
-            shares.append(pl.col(name).cast(pl.Float64) / _LARGEST_TOTAL[dtype])
-        return array_of(self.ranked.table.with_columns(load=pl.max_horizontal(shares)), "load")
-
     def evaluate(self, batch: Sequence[Counts]) -> pl.DataFrame:
         """Return `replicate` (the place in the batch), `group` and the metrics."""
         import numpy as np
@@ -202,8 +241,18 @@ class _Cells:
         key = self.ranked.key.in_later_group(pl.col("later"))
         if self.most_at_once == 1:
             key = pl.col("key")
-        numbers = pl.exclude("key", "count", "later") * pl.col("count")
+        numbers = pl.exclude("key", "count", "later", "class_rows") * pl.col("count")
         table = self._drawn(self.ranked.table.drop("count"), counts)
+        if self.rows.request.prevalence is not None:
+            # A replicate has other numbers of both classes, and the same prevalence.
+            drawn = (
+                pl.col("count")
+                .sum()
+                .over(self.ranked.key.group() + pl.col("later"), self.ranked.key.truth())
+            )
+            share = pl.col("class_rows") / drawn
+            weight = (pl.col("weight").cast(pl.Float64) * share).cast(pl.Int128)
+            table = table.with_columns(weight=weight)
         ranked = self.ranked._replace(table=table.select(key, numbers, "count").collect())
         frame = self.table.lazy()
         if self.plan.ideals:
@@ -242,7 +291,11 @@ def _cells_of(
     plan = plan_for(rows, names, undefined, needs_gain=False)
     ranked = pack_rows(rows, plan.extra_sums)
     of_one_row = pl.exclude("key", "count") // pl.col("count")
-    ranked = ranked._replace(table=ranked.table.with_columns(of_one_row))
+    cells_of_rows = ranked.table.with_columns(of_one_row)
+    if rows.request.prevalence is not None:
+        of_class = pl.col("count").sum().over(ranked.key.group(), ranked.key.truth())
+        cells_of_rows = cells_of_rows.with_columns(class_rows=of_class)
+    ranked = ranked._replace(table=cells_of_rows)
     return _Cells(table, rows, plan, ranked, groups)
 
 
@@ -264,7 +317,14 @@ def _evaluate(
         return pl.DataFrame(schema={"replicate": pl.Int64, "result": pl.Int64, **columns})
     cells = _cells_of(rows, data, names, undefined, len(results))
     parts = []
-    for first, batch in _batches(cells, draws):
+    batches = with_progress(
+        _batches(cells, draws),
+        "bootstrap",
+        draws.repeats,
+        lambda batch: len(batch[1]),
+        show=draws.progress,
+    )
+    for first, batch in batches:
         table = cells.evaluate(batch).lazy()
         result = pl.lit(results).gather(pl.col("group"))
         table = table.with_columns(pl.col("replicate") + first, result=result)
@@ -274,25 +334,17 @@ def _evaluate(
 
 
 def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
-    """Yield the number of the first replicate, and the counts of the cells in replicates whose running totals fit."""
+    """Yield the number of the first replicate, and the counts of the cells in consecutive replicates."""
     units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
     sampler = Sampler(units, draws.seed)
-    # A cluster is one unit, and each of its cells stands for several rows.
-    rows_of_cell = 1 if unit_of_cell is None else cells.table["count"].to_numpy()
-    loads = cells.loads()
-    batch: list[Counts] = []
-    load = 0.0
-    for replicate in range(draws.repeats):
-        drawn = sampler.draw(replicate)
-        counts = drawn if unit_of_cell is None else drawn[unit_of_cell] * rows_of_cell
-        more = float(counts @ loads)
-        if batch and (len(batch) == cells.most_at_once or load + more > 1):
-            yield replicate - len(batch), batch
-            batch = []
-            load = 0.0
-        batch.append(counts)
-        load += more
-    yield draws.repeats - len(batch), batch
+    for first in range(0, draws.repeats, cells.most_at_once):
+        replicates = range(first, min(first + cells.most_at_once, draws.repeats))
+        batch = [sampler.draw(replicate) for replicate in replicates]
+        if unit_of_cell is not None:
+            # A cluster is one unit, and each of its cells stands for several rows.
+            rows = cells.table["count"].to_numpy()
+            batch = [drawn[unit_of_cell] * rows for drawn in batch]
+        yield first, batch
 
 
 # draws
@@ -300,22 +352,28 @@ def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
 
 
 def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]:
-    """Return the units for `Sampler`, and the unit of each cell; None if each cell is a unit.
-
-    Clusters of groups that are compared are drawn together, unless each cluster is in one group.
-    """
+    """Return the units for `Sampler`, and the unit of each cell; None if each cell is a unit."""
     if "cluster" not in cells.columns:
         label = pl.col("truth").cast(pl.Int64) if stratified else pl.lit(0, dtype=pl.Int64)
         return cells.select("sample", stratum=2 * pl.col("group") + label, n="count"), None
     cluster = ["sample", "cluster"]
     results = pl.col("result").n_unique()
-    units = cells.group_by(cluster).agg(results=results, result=pl.col("result").first())
-    is_nested = (pl.col("results") == 1).all().over("sample")
-    # The samples of results that share clusters are one stratum.
-    stratum = pl.when(is_nested).then(2 * pl.col("result")).otherwise(2 * pl.col("sample") + 1)
-    units = units.with_columns(stratum=stratum, n=1).sort(cluster).with_row_index("unit")
+    units = cells.group_by(cluster).agg(
+        results=results, result=pl.col("result").first(), n=pl.lit(1)
+    )
+    units = units.with_columns(stratum=_strata()).sort(cluster).with_row_index("unit")
     joined = cells.join(units.select(*cluster, "unit"), on=cluster, maintain_order="left")
     return units.select("sample", "stratum", "n"), joined["unit"].to_numpy()
+
+
+def _strata() -> pl.Expr:
+    """Return the stratum of clusters: their `result`, or all results of a sample if some cluster is in several.
+
+    So two arms with clusters of their own keep their numbers of clusters, and two systems of the
+    same clusters are drawn together.
+    """
+    is_nested = (pl.col("results") == 1).all().over("sample")
+    return pl.when(is_nested).then(2 * pl.col("result")).otherwise(2 * pl.col("sample") + 1)
 
 
 class _Bulk(NamedTuple):

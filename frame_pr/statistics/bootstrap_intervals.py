@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_pr.frames.messages import warn
 from frame_pr.metrics.rates import RATES
-from frame_pr.statistics.bootstrap import Draws, replicates_of
+from frame_pr.statistics.bootstrap import Draws, Replicates, replicates_of
 from frame_pr.statistics.bounds import (
     BOUNDS,
     ROUNDING,
@@ -19,11 +19,14 @@ from frame_pr.statistics.bounds import (
     columns_of,
     scipy_special,
     t_quantile,
+    warn_without_bounds,
 )
-from frame_pr.statistics.sampled_rows import SampledRows
+from frame_pr.statistics.pairs import Comparison, difference_of
+from frame_pr.statistics.sampled_rows import Sample, SampledRows
+from frame_pr.statistics.unpaired_tests import p_value_of_interval
 
-_RANKING = ("average_precision", "interpolated_average_precision", "roc_auc")
-"""Metrics of all positives and negatives, that are 1 for a perfect ranking."""
+_WHOLE_SAMPLE = ("average_precision", "interpolated_average_precision", "roc_auc", "share")
+"""Metrics of all positives and negatives that are 1 for a perfect ranking, and means of shares of units."""
 
 _NEGLIGIBLE = 5
 """If fewer replicates than this part of `1 - confidence` have no value, nothing is said."""
@@ -106,46 +109,47 @@ class Distribution(NamedTuple):
         return quantile
 
 
-def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: float) -> pl.DataFrame:
-    """Return a row per key and metric, with the bounds of a bootstrap over rows or clusters."""
-    replicates = replicates_of(sampled, draws)
+def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> pl.DataFrame:
+    """Return a row per key and metric, with the bounds of a bootstrap over rows, units or clusters."""
     parts = []
-    for m, metric in enumerate(sampled.metrics):
-        table = replicates.of_metric(m)
-        distribution = Distribution.of(
-            replicates.drawn[m], array_of(table, "value"), array_of(table, "df")
-        )
-        low, high = _bounds(table, metric.name, distribution, 1 - confidence, sampled.averaged)
+    names = names_of(sample)
+    averaged = isinstance(sample, SampledRows) and sample.averaged
+    for m, (name, replicates) in enumerate(zip(names, replicates_of(sample, draws), strict=True)):
+        table = replicates.table
+        point, df = (array_of(table, column) for column in ("value", "df"))
+        distribution = Distribution.of(replicates.drawn, point, df)
+        low, high = _bounds(replicates, name, distribution, 1 - confidence)
+        if name == "roc_auc" and not averaged:
+            low, high = _widened(low, high, replicates.table, distribution, 1 - confidence)
         bounds = columns_of(low=low, high=high, error=distribution.error)
         undefined = pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
-        table = table.with_columns(*bounds, undefined, m=pl.lit(m, dtype=pl.Int32))
-        parts.append(table)
+        number = pl.lit(m, dtype=pl.Int32).alias("m")
+        parts.append(table.with_columns(*bounds, undefined, number, metric=pl.lit(name)))
     result = pl.concat(parts)
-    names = pl.Series([metric.name for metric in sampled.metrics], dtype=pl.String)
-    _warn_of_bounds(result.with_columns(metric=pl.lit(names).gather("m")), draws, 1 - confidence)
+    warn_of_replicates(result, draws, 1 - confidence)
+    warn_without_bounds(
+        result, other="half of the replicates have no value, or all have the same one"
+    )
     return result
 
 
-def _bounds(
-    table: pl.DataFrame, name: str, distribution: Distribution, alpha: float, averaged: bool
-) -> Bounds:
+def names_of(sample: Sample[Any]) -> list[str]:
+    """Return the names of the metrics of a sample; of means over units, which are no single metric, their bounds."""
+    if isinstance(sample, SampledRows):
+        return [metric.name for metric in sample.metrics]
+    return list(sample.bounds)
+
+
+def _bounds(replicates: Replicates, name: str, distribution: Distribution, alpha: float) -> Bounds:
     """Return the bounds of a metric, at least as far from its value as those of the closed form near 0 and 1."""
     import numpy as np
 
     low, high = distribution.bounds(alpha)
     value = distribution.point
     df = distribution.df
-    positives, negatives = (array_of(table, label) for label in ("positives", "negatives"))
-    estimates = Estimates(
-        value, distribution.error, df, positives + negatives, positives, negatives
-    )
     with np.errstate(all="ignore"):
-        if name == "roc_auc" and not averaged:
-            closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)
-            low = np.minimum(low, closed_low)
-            high = np.maximum(high, closed_high)
         # All n rows of the whole agree, with a probability of at most low^n.
-        sources = _rows_behind(name, df + 1, array_of(table, "selected"))
+        sources = _rows_behind(name, df + 1, array_of(replicates.table, "selected"))
         least = np.where((df > 0) & (sources > 0), (alpha / 2) ** (1 / sources), np.nan)
         all_1 = value >= 1 - ROUNDING
         all_0 = value <= ROUNDING
@@ -156,6 +160,20 @@ def _bounds(
     return low, high
 
 
+def _widened(
+    low: Array, high: Array, table: pl.DataFrame, distribution: Distribution, alpha: float
+) -> Bounds:
+    """Return bounds of ROC AUC that are at least as far from the value as those of the closed form."""
+    import numpy as np
+
+    sizes = (array_of(table, name) for name in ("units", "positives", "negatives"))
+    estimates = Estimates(distribution.point, distribution.error, distribution.df, *sizes)
+    with np.errstate(all="ignore"):
+        closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)
+    # NaN, where replicates do not vary, is no bound.
+    return np.fmin(low, closed_low), np.fmax(high, closed_high)
+
+
 def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
     """Return the number of rows that a value of 0 or 1 of a share rests on; NaN if unknown.
 
@@ -164,7 +182,7 @@ def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
     # A threshold with an interpolated precision selects at least the rows of the recall.
     head = name.partition("@")[0].removeprefix("interpolated_")
     share = RATES[head].row_share if head in RATES else None
-    if name in _RANKING:
+    if name in _WHOLE_SAMPLE:
         return rarer
     if share is not None:
         whole = share.whole(pl.col("truth"), pl.col("reached"))
@@ -175,33 +193,88 @@ def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
     return rarer * float("nan")
 
 
-def _warn_of_bounds(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
-    """Warn of replicates without a value, and of replicates that do not vary. `table`: a row per key and metric."""
-    defined = table.filter(pl.col("value").is_finite())
+def warn_of_replicates(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
+    """Warn of replicates without a value. `table`: `metric`, `low` and `undefined_replicates`."""
     share = pl.col("undefined_replicates") / draws.repeats
     # The level of an interval is off by at most this share.
-    lacking = defined.filter(share > alpha / _NEGLIGIBLE)
-    if lacking.height:
-        most: Any = lacking.select(share.max()).item()
-        meaning = "the interval is that of the others, so its level is not exact"
-        if most >= 0.5:
-            meaning = "there are no bounds where half of them have none"
-        warn(
-            f"{_named(lacking, 'has no value in', 'have no value in up to')} {most:.2%} of the replicates of the "
-            f"bootstrap: {meaning}; intervals(details=True) counts them"
-        )
-    constant = defined.filter(pl.col("df") > 0, pl.col("low").is_null(), share < 0.5)
-    if constant.height:
-        warn(
-            f"{_named(constant, 'is', 'are')} the same in all replicates of the bootstrap, which do not show how a "
-            "value varies: the bounds are null"
-        )
+    has_bounds = pl.col("low").is_not_null()
+    lacking = table.filter(has_bounds, share > alpha / _NEGLIGIBLE)
+    if lacking.is_empty():
+        return
+    most: Any = lacking.select(share.max()).item()
+    names = lacking["metric"].unique(maintain_order=True)
+    warn(
+        f"{_counted(names)} no value in up to {most:.2%} of the replicates of the bootstrap: the "
+        "interval is that of the others, so its level is not exact; intervals(details=True) "
+        "counts them"
+    )
 
 
-def _named(table: pl.DataFrame, verb: str, verb_of_several: str) -> str:
-    """Return the first two metrics of a table and a verb, as the subject of a sentence."""
-    names = table["metric"].unique(maintain_order=True).to_list()
+def _counted(names: pl.Series) -> str:
+    """Return the metrics as the subject of a sentence."""
     if len(names) == 1:
-        return f"{names[0]} {verb}"
-    more = [f"{len(names) - 2} more"] if len(names) > 2 else names[1:2]
-    return f"{', '.join(names[: len(names) - 1][:2])} and {more[0]} {verb_of_several}"
+        return f"{names[0]} has"
+    return f"{len(names)} metrics, such as {names[0]}, have"
+
+
+# comparisons
+# -------------------------------------------------------------------------------------------------
+
+
+def compare_draws(comparison: Comparison) -> pl.DataFrame:
+    """Compare values by the replicates of their differences. The same rows, or clusters, are drawn for both.
+
+    The p-value is the largest alpha at which the interval contains the tested difference; not below
+    `1 / (replicates + 1)`.
+    """
+    pairs, draws = comparison.pairs, comparison.draws
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    parts = []
+    metrics = replicates_of(comparison.rows, draws, pairs.names.name)
+    for m, (target, replicates) in enumerate(zip(comparison.rows.metrics, metrics, strict=True)):
+        table = replicates.table.with_columns(m=pl.lit(m, pl.Int32), result=place)
+        both = pairs.both(pairs.with_places(table))
+        of_b = replicates.drawn[:, both["result"].to_numpy()]
+        of_a = replicates.drawn[:, both["base result"].to_numpy()]
+        parts.append(_test_differences(both, of_b - of_a, comparison, target.name))
+    table = pl.concat(parts)
+    warn_of_replicates(table, draws, comparison.hypothesis.alpha)
+    sizes = ["n_system"] if comparison.rows.output.systems else ["n_baseline", "n_system"]
+    numbers = " and ".join("{}" for _ in sizes)
+    text = pl.format(f"bootstrap over {numbers} {comparison.noun}", *sizes)
+    return table.with_columns(method=text)
+
+
+def _test_differences(
+    both: pl.DataFrame, drawn: Array, comparison: Comparison, name: str
+) -> pl.DataFrame:
+    """Return the pairs of a metric with bounds and p-values. `drawn`: a row per replicate and a column per pair."""
+    import numpy as np
+
+    hypothesis = comparison.hypothesis
+    both = both.with_columns(
+        difference=difference_of(pl.col("base value"), pl.col("value")),
+        df=pl.min_horizontal("base df", "df"),
+    )
+    distribution = Distribution.of(drawn, array_of(both, "difference"), array_of(both, "df"))
+    point = distribution.point
+    low, high = distribution.bounds(hypothesis.alpha)
+    two_sided = p_value_of_interval(distribution.bounds, hypothesis.null_value, point)
+    # Two scores that rank all rows alike have the same values in all replicates.
+    is_equal = (np.nan_to_num(drawn) == 0).all(axis=0) & (point == 0)
+    low, high = (np.where(is_equal, 0.0, bound) for bound in (low, high))
+    p = np.maximum(two_sided, 1 / (distribution.counts + 1))
+    p = np.where(np.isnan(low), np.nan, hypothesis.p_value(p, point, is_equal))
+    low, high = hypothesis.sides(low, high)
+    numbers = columns_of(low=low, high=high, p_value=p, standard_error=distribution.error)
+    undefined = pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
+    return both.with_columns(
+        *numbers,
+        undefined,
+        metric=pl.lit(name),
+        value_baseline="base value",
+        value_system="value",
+        n_baseline="base units",
+        n_system="units",
+        undefined=pl.col("base undefined") + pl.col("undefined"),
+    )

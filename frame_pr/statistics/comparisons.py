@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
@@ -15,6 +15,8 @@ from frame_pr.frames.dispatch import find_kind, kind_of
 from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
+from frame_pr.statistics.bootstrap import Draws
+from frame_pr.statistics.bootstrap_intervals import compare_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
     array_of,
@@ -22,7 +24,7 @@ from frame_pr.statistics.bounds import (
     scipy_special,
     warn_without_bounds,
 )
-from frame_pr.statistics.intervals import validate_confidence, validate_draws
+from frame_pr.statistics.intervals import Method, validate_confidence, whole_of_draws
 from frame_pr.statistics.paired_tests import (
     compare_by_delong,
     compare_rows,
@@ -42,7 +44,13 @@ from frame_pr.statistics.pairs import (
     baseline_place,
     pairs_of,
 )
-from frame_pr.statistics.sampled_rows import Sample, SampledRows, sample_of
+from frame_pr.statistics.sampled_rows import (
+    Sample,
+    SampledRows,
+    by_method,
+    sampled_rows,
+    sampled_units,
+)
 from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, name_of
 from frame_pr.statistics.unpaired_tests import compare_values, warn_of_groups
 
@@ -71,8 +79,10 @@ class CompareOptions(EvaluationOptions, total=False):
     sampled: Literal["groups", "rows"] | None
     correction: Literal["holm", "bh"] | None
     resamples: int | None
+    repeats: int | None
     seed: int | None
     details: bool
+    progress: bool
 
 
 @public_of_frames(options=CompareOptions)
@@ -87,6 +97,7 @@ def compare(
     between: Column | None = None,
     baseline: object = None,
     paired: bool | None = None,
+    method: Method | None = None,
     test: Test = "t",
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
@@ -151,6 +162,10 @@ def compare(
         Whether the same units are compared, which are groups of `mean_over` or clusters. Default:
         True for several scores, and where two systems share more than half of the units of the
         smaller one. False: all units are compared as different ones.
+    method : "closed" or "bootstrap", optional
+        How rows, or clusters of rows, are compared: by the standard error of a closed form, or by a
+        bootstrap of the differences, in which the same rows are drawn for both systems. Default:
+        the closed form of a metric where there is one, otherwise the bootstrap.
     test : "t", "permutation" or "delong"
         Student's t-test; random sign flips of the differences of units, all of them for up to 20
         units that differ; or, for ROC AUC of independent rows, the normal test of DeLong et al.,
@@ -177,8 +192,10 @@ def compare(
         reported differences. None: no correction.
     resamples : int, optional
         Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
+    repeats : int, optional
+        Number of replicates of the bootstrap, at least 100. Default 1,000.
     seed : int, optional
-        Seed of the random sign flips. Default 0. One seed gives one p-value.
+        Seed of the random sign flips or of the bootstrap. Default 0. One seed gives one p-value.
     details : bool
         Whether the result also has the columns that say how it was computed.
     undefined : float, optional
@@ -294,8 +311,7 @@ def compare(
     """
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
-    without = "" if test == "permutation" else f"test={test!r}"
-    resamples, seed = validate_draws(options, "resamples", 10_000, 1, without)
+    flips = "" if test == "permutation" else f"test={test!r}"
     correction = options.get("correction", "holm")
     call = _Call(
         what=Evaluation(
@@ -311,12 +327,13 @@ def compare(
         ),
         baseline=baseline,
         paired=paired if paired is None else check_flag("paired", paired),
+        method=method,
         test=test,
         hypothesis=_validated_hypothesis(confidence, alternative, margin),
         correction=check_choice("correction", correction, ("holm", "bh", None)),
         details=check_flag("details", options.get("details", False)),
-        resamples=resamples,
-        seed=seed,
+        resamples=whole_of_draws(options, "resamples", 10_000, 1, flips),
+        draws=_validated_draws(options, method, test),
     )
     rows: Any = frame
     if isinstance(rows, (list, tuple)):
@@ -361,12 +378,13 @@ class _Call:
     what: Evaluation
     baseline: Any
     paired: bool | None
+    method: Method | None
     test: str
     hypothesis: Hypothesis
     correction: Literal["holm", "bh"] | None
     details: bool
     resamples: int
-    seed: int
+    draws: Draws
     frames: Sequence[str] = ()
     """The names of the frames of a dict."""
 
@@ -386,36 +404,78 @@ def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hyp
     return Hypothesis(level, side, distance)
 
 
+def _validated_draws(options: CompareOptions, method: Method | None, test: str) -> Draws:
+    """Validate how signs are flipped, or rows are drawn again."""
+    check_choice("method", method, ("closed", "bootstrap", None))
+    closed = "method='closed'" if method == "closed" else ""
+    if test != "t":
+        closed = f"test={test!r}"
+        if method == "bootstrap":
+            raise ValueError(f"method='bootstrap' has a test of its own: leave out {closed}")
+    repeats = whole_of_draws(options, "repeats", 1_000, 100, closed)
+    seed = whole_of_draws(options, "seed", 0, 0, "" if test == "permutation" else closed)
+    return Draws(repeats, seed, progress=check_flag("progress", options.get("progress", True)))
+
+
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments and the sample choose."""
     what = _with_systems(frame, call.what)
     call = replace(call, what=what)
-    # Without clusters each row of several scores is its own cluster, so that its two D meet.
-    sample = sample_of(frame, what, each_row=what.between is None)
-    if what.between is None and not sample.output.systems:
-        raise ValueError(_TWO_SCORES)
-    _refuse_infinite(sample, what)
-    comparison = Comparison(
-        sample,
-        _pairs(sample, call),
-        call.hypothesis,
-        _noun_of(sample, what),
-        call.resamples,
-        call.seed,
-    )
-    table = _test_of(comparison, call)(comparison)
-    if not what.averages:
-        _warn_of_many_groups(table, comparison.pairs)
+    tables: list[pl.DataFrame] = []
+    for sample, places, is_drawn in _samples(frame, what, call):
+        if what.between is None and not sample.output.systems:
+            raise ValueError(_TWO_SCORES)
+        _refuse_infinite(sample, what)
+        comparison = Comparison(
+            sample,
+            _pairs(sample, call),
+            call.hypothesis,
+            _noun_of(sample, what),
+            call.resamples,
+            call.draws,
+        )
+        part = _test_of(comparison, call, is_drawn=is_drawn)(comparison)
+        if not (tables or what.averages):
+            _warn_of_many_groups(part, comparison.pairs)
+        place = pl.lit(pl.Series(places, dtype=pl.Int32)).gather("m")
+        tables.append(part.with_columns(m=place))
+    table = pl.concat(tables, how="diagonal_relaxed")
     _warn_without_bounds(table, "" if what.averages else UNIT_HINT)
     return _result(table, comparison.pairs, sample, call)
 
 
-def _test_of(comparison: Comparison, call: _Call) -> Callable[[Comparison], pl.DataFrame]:
+def _samples(
+    frame: Any, what: Evaluation, call: _Call
+) -> Iterator[tuple[Sample[Any], list[int], bool]]:
+    """Yield samples, the places of their metrics, and whether they are drawn again because there is no closed form."""
+    names = what.named
+    units = sampled_units(frame, what)
+    if units is not None:
+        if call.method == "bootstrap":
+            raise ValueError(
+                "method='bootstrap' draws rows or clusters of rows, and here groups were drawn, "
+                "whose differences have a closed form and test='permutation': leave it out"
+            )
+        yield units, list(range(len(names))), False
+        return
+    # Without clusters each row of several scores is its own cluster, so that its two values meet.
+    each_row = what.between is None and what.cluster is None
+    for is_drawn, labels in by_method(what, call.method if call.test == "t" else "closed"):
+        part = replace(what, metrics={label: names[label] for label in labels})
+        sample = sampled_rows(frame, part, draws_again=is_drawn, each_row=each_row)
+        yield sample, [[*names].index(label) for label in labels], is_drawn
+
+
+def _test_of(
+    comparison: Comparison, call: _Call, *, is_drawn: bool
+) -> Callable[[Comparison], pl.DataFrame]:
     """Return the test that fits the sample; raise if the one that the caller names does not."""
     test, sample = _TESTS[call.test], comparison.sample
     is_paired = _is_paired(comparison, call)
     function = test.unpaired
-    if is_paired:
+    if is_drawn:
+        function = compare_draws
+    elif is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
     if call.test == "delong" and function is not None:
         is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
@@ -464,7 +524,8 @@ def _members(comparison: Comparison) -> pl.DataFrame | None:
     if not sample.clustered:
         return None
     row = pl.struct(*pairs.on[:-1], "cluster")
-    return pairs.with_places(sample.influences()).with_columns(row=row)
+    clusters = sample.clusters().with_columns(m=pl.lit(0, pl.Int32))
+    return pairs.with_places(clusters).with_columns(row=row)
 
 
 def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
@@ -559,7 +620,7 @@ def _pairs(sample: Sample[Any], call: _Call) -> Pairs:
     what = call.what
     of_scores = what.between is None
     group = sample.keys[what.group]
-    table = sample.table if isinstance(sample, UnitValues) else sample.restored(sample.groups)
+    table = sample.table if isinstance(sample, UnitValues) else sample.restored(sample.sizes())
     present = table[group].unique().sort()
     has_names = of_scores or bool(call.frames)
     names = present

@@ -118,6 +118,24 @@ def row_metric(name: str) -> RowMetric | None:
     return _OF_RANKING.get(name)
 
 
+_OF_CLASSES = (
+    "roc_auc",
+    "max_informedness",
+    "informedness",
+    "balanced_accuracy",
+    "equal_error_rate",
+)
+"""Metrics without a closed form that are functions of the scores of both classes, whatever their numbers are."""
+
+
+def drawn_metric(name: str) -> RowMetric:
+    """Return the metric of this name for a bootstrap."""
+    target = row_metric(name)
+    if target is not None:
+        return RowMetric(name, of_prevalence=target.of_prevalence)
+    return RowMetric(name, of_prevalence=name.partition("@")[0] not in _OF_CLASSES)
+
+
 def of_rows(name: str) -> RowMetric:
     """Return the metric of this name; raise if it has no standard error over rows."""
     if target := row_metric(name):
@@ -125,5 +143,5 @@ def of_rows(name: str) -> RowMetric:
     raise ValueError(
         f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence "
         "and shares of rows at a threshold, such as recall@threshold=0.5, have one; "
-        "method='bootstrap' gives an interval for every metric"
+        "leave out method='closed' for a bootstrap"
     )

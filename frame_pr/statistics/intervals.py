@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
@@ -20,29 +21,25 @@ from frame_pr.statistics.bounds import (
     with_bounds,
     with_bounds_of_means,
 )
-from frame_pr.statistics.sampled_rows import SampledRows, sample_of
+from frame_pr.statistics.sampled_rows import (
+    Sample,
+    by_method,
+    sampled_rows,
+    sampled_units,
+)
 from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, validate_shares
 
-Method: TypeAlias = Literal["closed form", "bootstrap"]
+Method: TypeAlias = Literal["closed", "bootstrap"]
 """How an interval is computed."""
-METHODS = get_args(Method)
-COLUMNS = ("metric", "value", "low", "high", "units", "level")
+COLUMNS = ("metric", "value", "low", "high", "n", "level")
 """The columns of intervals, after the keys."""
 DETAILS = ("standard_error", "undefined", "undefined_replicates")
 """The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
+_NUMBERS = ("value", "low", "high", "error", "units", "undefined", "undefined_replicates")
+"""The columns that tables of closed forms and of the bootstrap share."""
 
 
-class IntervalOptions(EvaluationOptions, total=False):
-    """More arguments of `intervals`."""
-
-    sampled: Literal["groups", "rows"] | None
-    repeats: int | None
-    seed: int | None
-    stratified: bool
-    details: bool
-
-
-@public(options=IntervalOptions)
+@public(options=EvaluationOptions)
 @lazily
 def intervals(
     frame: Frame,
@@ -53,9 +50,15 @@ def intervals(
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     cluster: Column | None = None,
+    sampled: Literal["groups", "rows"] | None = None,
+    method: Method | None = None,
     confidence: float = 0.95,
-    method: Method = "closed form",
-    **options: Unpack[IntervalOptions],
+    repeats: int | None = None,
+    seed: int | None = None,
+    stratified: bool = False,
+    details: bool = False,
+    progress: bool = True,
+    **options: Unpack[EvaluationOptions],
 ) -> Frame:
     """Compute confidence intervals for metrics, one row for each metric.
 
@@ -66,13 +69,14 @@ def intervals(
     variance), shares at a threshold by Wilson's score interval, F1 as a function of a share. These
     closed forms have no random numbers.
 
-    `method="bootstrap"` gives an interval for every metric and with most options, such as
-    `weight=`: it resamples the rows, or clusters, with replacement, and uses quantiles of the
-    values. It sorts once, and draws a count for each row. The bounds are bias-corrected quantiles
-    (Efron 1987), with Student's t in place of the normal quantile (Hesterberg 2015). The bias is
-    measured by the share of replicates below the value of the data, where equal ones count half. A
-    replicate of a mean over groups averages the groups that have a value in it. The bounds are the
-    same for every kind of frame and order of rows.
+    Other metrics, and most options such as `weight=`, have the interval of a bootstrap: it
+    resamples the rows, clusters or groups with replacement, and uses quantiles of the values. It
+    sorts once, and draws a count for each row. The bounds are bias-corrected quantiles (Efron
+    1987), with Student's t in place of the normal quantile (Hesterberg 2015). The bias is measured
+    by the share of replicates below the value of the data, where equal ones count half. A replicate
+    of a mean over groups averages the groups that have a value in it. The bounds are the same for
+    every kind of frame and order of rows. With `prevalence=`, both classes are weighted again in
+    each replicate.
 
     The page of the docs on confidence intervals has the formulas and the measured coverage.
 
@@ -91,15 +95,17 @@ def intervals(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over. True, and the default for a frame of metrics: all but
-        `system`.
+        Columns over whose groups the metrics are averaged, and by default the sample: queries,
+        users or folds. They need not be in `by`. True: all columns of `by`.
     cluster : str or polars expression, optional
-        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so
-        clusters are the sample.
+        What was drawn together, such as an image or a user. If each group of `mean_over` lies in
+        one cluster, as the queries of a user do, clusters of groups are the sample; otherwise
+        clusters of rows are.
     confidence : float
         Confidence level of the interval, at least 0.5 and below 1.
-    method : "closed form" or "bootstrap"
-        How the interval is computed.
+    method : "closed" or "bootstrap", optional
+        How the interval is computed. Default: by the closed form of a metric where there is one,
+        otherwise by the bootstrap.
     sampled : "groups" or "rows", optional
         The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups
         that are fixed, such as classes or folds.
@@ -111,7 +117,10 @@ def intervals(
         Whether each replicate of the bootstrap has as many positives and as many negatives as the
         data. Use it if their numbers are fixed by design.
     details : bool
-        Whether the result also has the standard error and the number of groups without a value.
+        Whether the result also has the standard error, and the numbers of groups and of replicates
+        without a value.
+    progress : bool
+        Whether a bootstrap of more than five seconds shows its progress on a terminal.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
@@ -119,32 +128,33 @@ def intervals(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: where rows are sampled, `weight=`, `tie_break=`, `tie_break_descending=`,
-        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `total_rows=`
-        and `prevalence=`; with `method="bootstrap"`, `tie_break=`, `tie_break_descending=`,
-        `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
+        Refused by closed forms where rows are sampled: `weight=`, `tie_break=`,
+        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
+        `ties="order"`, `total_rows=` and `prevalence=`; by the bootstrap of rows: `tie_break=`,
+        `tie_break_descending=`, `ties="order"`, `total_positives=` and `total_rows=`.
 
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric` (the name), `value, low, high` (Float64), `units` (how
+        The keys that are left, then `metric` (the name), `value, low, high` (Float64), `n` (how
         many groups that have a value, rows or clusters there are: all rows, also for a share of
         some of them, such as recall) and `level` (the confidence level, which plots show). With
-        `details`, `standard_error` (Float64) and `undefined` (how many groups have no value)
-        follow.
+        `details`, `standard_error` (Float64), `undefined` (how many groups have no value) and
+        `undefined_replicates` (how many replicates of the bootstrap have none) follow.
 
         The bounds are null with fewer than two units, where a threshold is infinite, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The
         bounds of a mean over fixed groups are null if one of the groups has no standard error. The
         bounds of a bootstrap are null with fewer than two positives or two negatives, or two
-        clusters, and where the metric is the same in all replicates, up to rounding errors. A share
+        clusters, where half of the replicates have no value, and where the metric is the same in
+        all of them, up to rounding errors. A share
         of exactly 0 or 1 has the bound of its n units, `(alpha / 2)^(1 / n)`, where clusters count
         that have rows of the share, or of the rarer label.
 
     Raises
     ------
     ValueError, TypeError
-        Rows are the sample, and a metric has no closed form for them; `confidence` is below 0.5, or
+        `method="closed"`, and a metric of sampled rows has none; `confidence` is below 0.5, or
         not below 1; a frame of metrics has a share below 0 or above 1; `cluster` is the label, the
         score or a key; a column is missing, given twice, of the wrong type, or has missing values.
 
@@ -172,70 +182,98 @@ def intervals(
     >>> run = pl.DataFrame(labels | {"score": range(12, 0, -1)})
     >>> fp.intervals(run, "average_precision", "truth", "score", by="model")
     shape: (2, 7)
-    ┌───────┬───────────────────┬──────────┬──────────┬──────────┬───────┬───────┐
-    │ model ┆ metric            ┆ value    ┆ low      ┆ high     ┆ units ┆ level │
-    │ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---      ┆ ---   ┆ ---   │
-    │ str   ┆ str               ┆ f64      ┆ f64      ┆ f64      ┆ i64   ┆ f64   │
-    ╞═══════╪═══════════════════╪══════════╪══════════╪══════════╪═══════╪═══════╡
-    │ a     ┆ average_precision ┆ 0.916667 ┆ 0.011607 ┆ 0.999903 ┆ 6     ┆ 0.95  │
-    │ b     ┆ average_precision ┆ 0.722222 ┆ 0.012593 ┆ 0.998117 ┆ 6     ┆ 0.95  │
-    └───────┴───────────────────┴──────────┴──────────┴──────────┴───────┴───────┘
+    ┌───────┬───────────────────┬──────────┬──────────┬──────────┬─────┬───────┐
+    │ model ┆ metric            ┆ value    ┆ low      ┆ high     ┆ n   ┆ level │
+    │ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---      ┆ --- ┆ ---   │
+    │ str   ┆ str               ┆ f64      ┆ f64      ┆ f64      ┆ i64 ┆ f64   │
+    ╞═══════╪═══════════════════╪══════════╪══════════╪══════════╪═════╪═══════╡
+    │ a     ┆ average_precision ┆ 0.916667 ┆ 0.011607 ┆ 0.999903 ┆ 6   ┆ 0.95  │
+    │ b     ┆ average_precision ┆ 0.722222 ┆ 0.012593 ┆ 0.998117 ┆ 6   ┆ 0.95  │
+    └───────┴───────────────────┴──────────┴──────────┴──────────┴─────┴───────┘
     >>> bounds = fp.intervals(run, "max_f1", "truth", "score", method="bootstrap")
     >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
     (0.6667, 0.2281, 0.8889)
     """
     scipy_special()
     confidence = validate_confidence(confidence)
-    columns = (
-        (*COLUMNS, *DETAILS) if check_flag("details", options.get("details", False)) else COLUMNS
-    )
-    is_closed = check_choice("method", method, METHODS) == "closed form"
-    repeats, seed = validate_draws(
-        options, "repeats", 1_000, 100, "a closed form" if is_closed else ""
-    )
-    draws = Draws(repeats, seed, check_flag("stratified", options.get("stratified", False)))
-    if draws.stratified and cluster is not None:
-        raise ValueError(
-            "stratified: a cluster may have rows of both labels; leave out stratified= or cluster="
-        )
-    what = Evaluation(
-        metrics, truth, score, by, mean_over, cluster, options.get("sampled"), options
-    )
-    source = sample_of(frame, what, draws_again=not is_closed)
-    labels = list(what.named)
-    if isinstance(source, UnitValues):
-        if not is_closed:
+    columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS
+    way: Any = check_choice("method", method, (*get_args(Method), None))
+    draws = _validated_draws(way, repeats, seed, stratified, progress)
+    if draws.stratified:
+        if cluster is not None:
             raise ValueError(
-                "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
-                "leave method= out, or say sampled='rows'"
+                "stratified: a cluster may have rows of both labels; leave out stratified= or "
+                "cluster="
             )
-        validate_shares(source, labels)
-    if isinstance(source, SampledRows) and not is_closed:
-        table = intervals_of_draws(source, draws, confidence)
-    else:
-        add_bounds = with_bounds_of_means if isinstance(source, UnitValues) else with_bounds
-        table = add_bounds(source.estimates(), source.bounds, confidence)
-        warn_without_bounds(
-            table,
-            other="a group of the mean has no standard error",
-            hint="" if what.averages else UNIT_HINT,
-        )
-        table = table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
-    metric = pl.lit(pl.Series(labels, dtype=pl.String)).gather("m")
-    table = table.with_columns(metric=metric, standard_error="error", level=confidence)
-    return give_sorted(table, source.keys, source.output, ["m"], columns)
+        way = "bootstrap"
+    what = Evaluation(metrics, truth, score, by, mean_over, cluster, sampled, options)
+    source, table = _bounded(frame, what, way, draws, confidence)
+    metric = pl.lit(pl.Series([*what.named], dtype=pl.String)).gather("m")
+    table = table.with_columns(metric=metric, standard_error="error", level=confidence, n="units")
+    result: Frame = give_sorted(table, source.keys, source.output, ["m"], columns)
+    return result
 
 
-def validate_draws(
-    options: Mapping[str, Any], count: str, default: int, least: int, without: str
-) -> tuple[int, int]:
-    """Return the validated number and seed of random draws. `without`: the method, if it has no draws."""
-    for name in (count, "seed", "stratified"):
-        if without and options.get(name) is not None and options[name] is not False:
-            raise ValueError(f"{name}= is about random draws, and {without} has none: leave it out")
-    number, seed = default if options.get(count) is None else options[count], options.get("seed")
-    number = check_whole(count, number, least, most=1_000_000)
-    return number, 0 if seed is None else check_whole("seed", seed, least=0)
+def _validated_draws(
+    method: Method | None, repeats: Any, seed: Any, stratified: Any, progress: Any
+) -> Draws:
+    """Validate how rows are drawn again."""
+    options = {"repeats": repeats, "seed": seed}
+    without = "method='closed'" if method == "closed" else ""
+    number = whole_of_draws(options, "repeats", 1_000, 100, without)
+    start = whole_of_draws(options, "seed", 0, 0, without)
+    is_stratified = check_flag("stratified", stratified)
+    return Draws(number, start, is_stratified, check_flag("progress", progress))
+
+
+def _bounded(
+    frame: Any, what: Evaluation, method: Method | None, draws: Draws, confidence: float
+) -> tuple[Sample[Any], pl.DataFrame]:
+    """Return the sample, and a row per key and metric with bounds: closed forms, or those of a bootstrap."""
+    units = sampled_units(frame, what)
+    if units is not None:
+        validate_shares(units, list(what.named))
+        if method == "bootstrap":
+            return units, intervals_of_draws(units, draws, confidence)
+        return units, _closed_bounds(units, what, confidence)
+    names = what.named
+    parts = []
+    for is_drawn, labels in by_method(what, method):
+        part = replace(what, metrics={label: names[label] for label in labels})
+        source: Sample[Any] = sampled_rows(frame, part, draws_again=is_drawn)
+        if is_drawn:
+            table = intervals_of_draws(source, draws, confidence)
+        else:
+            table = _closed_bounds(source, what, confidence)
+        places = [[*names].index(label) for label in labels]
+        place = pl.lit(pl.Series(places, dtype=pl.Int32)).gather("m")
+        parts.append(table.with_columns(m=place).select(*source.key_columns, *_NUMBERS))
+    return source, pl.concat(parts, how="vertical_relaxed")
+
+
+def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> pl.DataFrame:
+    """Return a row per key and metric with the bounds of closed forms."""
+    is_mean = isinstance(source, UnitValues) and not source.clustered
+    add_bounds = with_bounds_of_means if is_mean else with_bounds
+    table = add_bounds(source.estimates(), source.bounds, confidence)
+    warn_without_bounds(
+        table,
+        other="a group of the mean has no standard error",
+        hint="" if what.averages else UNIT_HINT,
+    )
+    return table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
+
+
+def whole_of_draws(
+    options: Mapping[str, Any], name: str, default: int, least: int, without: str
+) -> int:
+    """Return a validated number about random draws. `without`: the argument by which there are no draws."""
+    number = options.get(name)
+    if number is None:
+        return default
+    if without:
+        raise ValueError(f"{name}= is about random draws, and {without} has none: leave it out")
+    return check_whole(name, number, least, most=1_000_000 if name != "seed" else None)
 
 
 def validate_confidence(confidence: Any) -> float:

@@ -152,7 +152,7 @@ def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comp
     if is_small.any():
         p[is_small] = _all_flips(matrix[is_small], size)
     if not is_small.all():
-        draws = (comparison.resamples, comparison.seed)
+        draws = (comparison.resamples, comparison.draws.seed)
         p[~is_small] = _drawn_flips(matrix[~is_small], size, *draws)
     return p
 

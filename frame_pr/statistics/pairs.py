@@ -12,6 +12,7 @@ import polars as pl
 from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
 from frame_pr.inputs.values import label_of
 from frame_pr.statistics import bounds
+from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bounds import Array, Bounds, array_of, columns_of
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
 from frame_pr.statistics.units import UnitValues
@@ -156,7 +157,7 @@ class Comparison:
     noun: str
     """What was drawn, such as "rows" or "groups of query"."""
     resamples: int
-    seed: int
+    draws: Draws
 
     @property
     def units(self) -> UnitValues[Any]:

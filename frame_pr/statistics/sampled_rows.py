@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeAlias
+from typing import Generic, Literal, TypeAlias
 
 import polars as pl
 
@@ -22,7 +22,13 @@ from frame_pr.ranking.sort import PackedRows, sorted_rows
 from frame_pr.ranking.sort_keys import key_of
 from frame_pr.ranking.threshold_codes import code_reached
 from frame_pr.statistics.bounds import BoundsName
-from frame_pr.statistics.influences import BLOCK_COLUMNS, RowMetric, of_rows
+from frame_pr.statistics.influences import (
+    BLOCK_COLUMNS,
+    RowMetric,
+    drawn_metric,
+    of_rows,
+    row_metric,
+)
 from frame_pr.statistics.units import (
     WEIGHTS,
     Evaluation,
@@ -78,6 +84,16 @@ class SampledRows(Generic[Frame]):
         # Not metrics: a group without values has rows.
         sums = aggregate(self.rows, plan, self._ranked)
         return collected(finalize(sums, ["group", "positives", "rows"], plan), "auto")
+
+    def sizes(self) -> pl.DataFrame:
+        """Return a row per group and metric: `group`, `m`, and the numbers of `positives` and of rows, `units`."""
+        metrics = pl.DataFrame({"m": range(len(self.metrics))}, schema={"m": pl.Int32})
+        groups = self._values.select("group", "positives", units="rows")
+        return groups.join(metrics, how="cross")
+
+    def clusters(self) -> pl.DataFrame:
+        """Return the keys and the `cluster` of each cluster of each group."""
+        return self.restored(counted_rows(self.rows).select("group", "cluster").unique())
 
     def _values_of(self, target: RowMetric) -> pl.DataFrame:
         """Return the `value` of a metric for each group, with its `positives` and `rows`."""
@@ -282,20 +298,52 @@ def sample_of(
     `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each
     row is a cluster of its own, if no clusters were drawn.
     """
+    units = sampled_units(frame, what)
+    if units is not None:
+        return units
+    each_row = each_row and what.cluster is None
+    return sampled_rows(frame, what, draws_again=draws_again, each_row=each_row)
+
+
+def sampled_units(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
+    """Return the sampled units, such as queries, or clusters of them; None if rows are the sample."""
     unit = sampling_unit(what)
     if unit == "groups":
         return unit_values_of(frame, what)
-    if unit == "clusters":
-        units = unit_values_in_clusters(frame, what)
-        if units is not None:
-            return units
-        if what.sampled == "groups":
-            raise ValueError(
-                "cluster=: groups of mean_over= have rows of several clusters, so clusters of rows "
-                "were drawn; leave out sampled='groups'"
-            )
-    each_row = each_row and what.cluster is None
-    return sampled_rows(frame, what, draws_again=draws_again, each_row=each_row)
+    if unit == "rows":
+        return None
+    units = unit_values_in_clusters(frame, what)
+    if units is None and what.sampled == "groups":
+        raise ValueError(
+            "cluster=: groups of mean_over= have rows of several clusters, so clusters of rows "
+            "were drawn; leave out sampled='groups'"
+        )
+    return units
+
+
+def by_method(
+    what: Evaluation, method: Literal["closed", "bootstrap"] | None
+) -> list[tuple[bool, list[str]]]:
+    """Return whether rows are drawn again, and the new names of the metrics, for closed forms and for others.
+
+    Without a method, metrics have their closed form if the options allow it.
+    """
+    names = what.named
+    if method is not None:
+        return [(method == "bootstrap", list(names))]
+    request = what.request()
+    labels: dict[bool, list[str]] = {False: [], True: []}
+    for label, name in names.items():
+        target = row_metric(name)
+        is_drawn = target is None
+        if target is not None:
+            try:
+                clusters = what.cluster is not None
+                _refuse_options_of_closed_forms(request, [target], clusters=clusters)
+            except ValueError:
+                is_drawn = True
+        labels[is_drawn].append(label)
+    return [part for part in labels.items() if part[1]]
 
 
 def sampled_rows(
@@ -308,8 +356,9 @@ def sampled_rows(
     named = what.named
     request = replace(what.request(), cluster=what.cluster, each_row=each_row)
     if draws_again:
-        metrics = [RowMetric(name) for name in named.values()]
-        refuse_options("a bootstrap", request.options, DRAWN_ROWS)
+        metrics = [drawn_metric(name) for name in named.values()]
+        refusals = (*DRAWN_ROWS, *SAMPLED_CLUSTERS) if each_row else DRAWN_ROWS
+        refuse_options("a bootstrap", request.options, refusals)
     else:
         metrics = [of_rows(name) for name in named.values()]
         _refuse_options_of_closed_forms(request, metrics, clusters=clustered or each_row)

@@ -115,7 +115,7 @@ def _combine_intervals(
             return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
         low, high = interval(hypothesis.alpha)
-        two_sided = _p_value_of_interval(interval, hypothesis.null_value, difference)
+        two_sided = p_value_of_interval(interval, hypothesis.null_value, difference)
         p = hypothesis.p_value(two_sided, difference, share == 0)
         p = np.where(np.isnan(low), np.nan, p)
     low, high = hypothesis.sides(low, high)
@@ -123,7 +123,7 @@ def _combine_intervals(
     return both.with_columns(columns, name=pl.lit("Newcombe"))
 
 
-def _p_value_of_interval(
+def p_value_of_interval(
     interval: Callable[[Array], Bounds],
     null_value: float,
     difference: Array,
@@ -166,7 +166,9 @@ def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
     """
     rows = comparison.rows
     pairs = comparison.pairs
-    counts = rows.restored(rows.groups).filter(pl.col("m") == 0)
+    if rows.rows.request.prevalence is not None:
+        return
+    counts = rows.restored(rows.sizes()).filter(pl.col("m") == 0)
     both = pairs.both(pairs.with_places(counts)).sort(pairs.test)
     if frames and not rows.clustered:
         _warn_of_same_rows(both)
@@ -198,9 +200,10 @@ def _warn_of_prevalence(both: pl.DataFrame, name: str) -> None:
     variance = pooled * (1 - pooled) * rows / (pl.col("base units") * pl.col("units"))
     differ = both.filter((b - a).abs() > _SIGNIFICANT_Z * variance.sqrt())
     if differ.height:
-        first, second = differ.select(a=a, b=b).row(0)
+        first, second, both_groups = differ.select(a=a, b=b, pooled=pooled).row(0)
         warn(
             f"compare: {name} depends on the prevalence, which differs significantly in "
             f"{differ.height} of {both.height} pairs ({first:.3g} and {second:.3g} in the first); "
-            "roc_auc does not depend on it"
+            f"roc_auc does not depend on it, and prevalence={both_groups:.2g} compares both at one "
+            "prevalence"
         )

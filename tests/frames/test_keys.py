@@ -27,7 +27,7 @@ def test_columns_that_tell_rows_apart(name):
         {"c": keys, "y": [i % 2 == 0 for i in range(n)], "s": [i * 7 % 5 for i in range(n)]}
     )
     intervals = frame.pr.intervals("average_precision", "y", "s", cluster="c")
-    assert intervals["units"].tolist() == [len(values.drop_duplicates()) if name != "mixed" else 3]
+    assert intervals["n"].tolist() == [len(values.drop_duplicates()) if name != "mixed" else 3]
     assert len(frame.pr.evaluate("average_precision", "y", "s", tie_break="c")) == 1
     if not name.startswith(("nanoseconds", "timedelta", "arrow timestamp")):
         label = next(iter(keys))

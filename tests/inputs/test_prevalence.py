@@ -115,11 +115,10 @@ def test_groups_of_one_class_have_no_value():
     assert empty.rows() == [(None, None, None)]
 
 
-def test_intervals_over_rows_refuse_it_and_means_over_groups_take_it():
+def test_closed_forms_over_rows_refuse_it_and_means_over_groups_take_it():
     data = sample()
-    for method in ("closed form", "bootstrap"):
-        with pytest.raises(ValueError, match="prevalence="):
-            fp.intervals(data, "average_precision", "truth", "score", prevalence=0.1, method=method)
+    with pytest.raises(ValueError, match="prevalence="):
+        fp.intervals(data, "average_precision", "truth", "score", prevalence=0.1, method="closed")
     means = {"by": "q", "mean_over": "q"}
     found = fp.intervals(data, "average_precision", "truth", "score", prevalence=0.1, **means)
     exact = fp.intervals(

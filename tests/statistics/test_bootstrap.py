@@ -110,12 +110,10 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
         drawn = fp.intervals(
             data, names, "truth", "score", method="bootstrap", **given, details=True
         )
-        assert drawn.select("value", "units", "undefined").equals(
-            closed.select("value", "units", "undefined")
+        assert_same(
+            drawn.select("value", "n", "undefined"), closed.select("value", "n", "undefined")
         )
-        # With clusters, the degrees of freedom differ.
-        numbers = ["standard_error"] if "cluster" in given else ["standard_error", "low", "high"]
-        for name in numbers:
+        for name in ("standard_error", "low", "high"):
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
 
 
@@ -127,7 +125,7 @@ def test_options_without_a_closed_form():
     )
     exact = fp.evaluate(data, ["average_precision", "roc_auc"], "truth", "score", weight="w")
     assert weighted["value"].to_list() == list(map(near, exact.row(0)))
-    assert weighted["units"].to_list() == [400, 400]
+    assert weighted["n"].to_list() == [400, 400]
     # Weights that are all the same change nothing.
     equal = fp.intervals(
         data.with_columns(w=3), "average_precision", "truth", "score", weight="w", **given
@@ -140,7 +138,7 @@ def test_options_without_a_closed_form():
     assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
     # As many positives in all replicates: so the share of positives does not vary.
     names = ["prevalence", "recall@threshold=0.5"]
-    with pytest.warns(fp.DataWarning, match="prevalence is the same in all replicates"):
+    with pytest.warns(fp.DataWarning, match="1 of 2 values have no bounds: half of the replicates"):
         fixed = fp.intervals(data, names, "truth", "score", stratified=True, **given, details=True)
     assert fixed.select("standard_error", "low").row(0) == (None, None)
     recall, positives = fixed["value"][1], data["truth"].sum()
@@ -149,6 +147,7 @@ def test_options_without_a_closed_form():
     )
 
 
+@pytest.mark.filterwarnings("ignore:.* values have no bounds")
 def test_groups_that_cannot_be_drawn_from():
     alone = pl.DataFrame(
         {"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]}
@@ -164,13 +163,13 @@ def test_groups_that_cannot_be_drawn_from():
         repeats=100,
         details=True,
     )
-    assert found.select("q", "value", "low", "units", "undefined").rows() == [
+    assert found.select("q", "value", "low", "n", "undefined").rows() == [
         (1, 1.0, None, 1, 0),
         (2, 1.0, None, 1, 0),
         (3, None, None, 0, 1),
     ]
     empty = fp.intervals(alone.clear(), "roc_auc", "truth", "score", method="bootstrap")
-    assert empty.select("value", "low", "units").rows() == [(None, None, 0)]
+    assert empty.select("value", "low", "n").rows() == [(None, None, 0)]
 
 
 @pytest.mark.parametrize("positives", [0, 1, 5, 6])
@@ -179,15 +178,9 @@ def test_fewer_than_two_of_a_class_have_no_bounds(positives):
     data = pl.DataFrame(
         {"truth": [1] * positives + [0] * (6 - positives), "score": [6, 1, 5, 2, 4, 3]}
     )
-    found = fp.intervals(
-        data,
-        "accuracy@threshold=4",
-        "truth",
-        "score",
-        method="bootstrap",
-        repeats=100,
-        details=True,
-    )
+    call = {"method": "bootstrap", "repeats": 100, "details": True}
+    with pytest.warns(fp.DataWarning, match="no bounds: fewer than two rows or clusters of the"):
+        found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", **call)
     assert found["standard_error"].item() > 0
     assert found.select("low", "high").row(0) == (None, None)
 
@@ -196,15 +189,9 @@ def test_clusters_with_fewer_than_two_of_a_class_have_no_bounds():
     data = pl.DataFrame(
         {"truth": [1, 0, 0, 0, 0, 0], "score": [6, 1, 5, 2, 4, 3], "user": [1, 2, 3, 4, 5, 6]}
     )
-    found = fp.intervals(
-        data,
-        "accuracy@threshold=4",
-        "truth",
-        "score",
-        cluster="user",
-        method="bootstrap",
-        repeats=100,
-    )
+    call = {"method": "bootstrap", "repeats": 100, "cluster": "user"}
+    with pytest.warns(fp.DataWarning, match="no bounds: fewer than two rows or clusters of the"):
+        found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", **call)
     assert found.select("low", "high").row(0) == (None, None)
 
 
@@ -272,7 +259,7 @@ def test_replicates_without_a_value_are_counted():
     # Of 100 rows, 2 reach the threshold: a replicate has none of them with probability 0.98^100.
     data = pl.DataFrame({"y": [1, 0] * 50, "s": [0.9, 0.8] + [0.1] * 98})
     given = {"method": "bootstrap", "repeats": 4_000, "details": True}
-    message = r"precision@threshold=0.5 has no value in 1\d.\d\d% of the replicates"
+    message = r"precision@threshold=0.5 has no value in up to 1\d.\d\d% of the replicates"
     with pytest.warns(fp.DataWarning, match=message):
         found = fp.intervals(data, "precision@threshold=0.5", "y", "s", **given)
     share = found["undefined_replicates"].item() / 4_000
@@ -303,7 +290,7 @@ def test_a_perfect_ranking_has_the_bounds_of_the_closed_form():
     data = pl.DataFrame({"y": [1] * 3 + [0] * 7, "s": range(10, 0, -1)})
     names = ["average_precision", "roc_auc", "recall@fpr=0.1", "specificity@threshold=8"]
     with pytest.warns(
-        fp.DataWarning, match="average_precision, roc_auc and 1 more have no value in up to [23]"
+        fp.DataWarning, match="3 metrics, such as average_precision, have no value in up to [23]"
     ):
         found = fp.intervals(data, names, "y", "s", method="bootstrap")
     assert found["value"].to_list() == [1] * 4
@@ -326,7 +313,9 @@ def test_a_precision_of_1_has_the_bound_of_the_rows_that_are_selected():
     assert found.select("value", "low", "high").rows() == expected
     # Rows of a cluster are not independent, and so the number of clusters that are selected is unknown.
     clusters = data.with_columns(user=pl.int_range(100) % 20)
-    with pytest.warns(fp.DataWarning, match="precision@3 is the same in all replicates"):
+    with pytest.warns(
+        fp.DataWarning, match="half of the replicates have no value, or all have the same one"
+    ):
         found = fp.intervals(clusters, "precision@3", "y", "s", cluster="user", method="bootstrap")
     assert found.select("value", "low", "high").row(0) == (1, None, None)
 
@@ -337,16 +326,15 @@ REFUSED = [
         ValueError,
         "repeats must be a whole number of at least 100, got 10",
     ),
-    ({"repeats": 500}, ValueError, "repeats= is about random draws, and a closed form has none"),
+    (
+        {"repeats": 500, "method": "closed"},
+        ValueError,
+        "repeats= is about random draws, and method='closed' has none",
+    ),
     (
         {"method": "bootstrap", "stratified": True, "cluster": "user"},
         ValueError,
         "stratified: a cluster may have rows",
-    ),
-    (
-        {"method": "bootstrap", "by": "q", "mean_over": "q"},
-        ValueError,
-        "method='bootstrap' draws rows or clusters",
     ),
     (
         {"method": "bootstrap", "tie_break": "w"},
@@ -367,3 +355,199 @@ def test_the_default_is_a_thousand_replicates():
     data = pl.DataFrame({"y": [1, 0, 1, 1, 0] * 8, "s": range(40)})
     call = {"metrics": "average_precision", "truth": "y", "score": "s", "method": "bootstrap"}
     assert_same(fp.intervals(data, **call), fp.intervals(data, **call, repeats=1_000, seed=0))
+
+
+# Methods, prevalence and groups that were drawn
+# --------------------------------------------------------------
+
+
+def test_metrics_have_their_closed_form_or_else_the_bootstrap():
+    data = sample(400, groups=1)
+    names = {"AP": "average_precision", "F": "max_f1", "top": "precision@100", "AUC": "roc_auc"}
+    found = fp.intervals(data, names, "truth", "score", repeats=300, details=True)
+    assert found["metric"].to_list() == [*names]
+    closed = fp.intervals(data, ["average_precision", "roc_auc"], "truth", "score", details=True)
+    drawn = fp.intervals(
+        data,
+        ["max_f1", "precision@100"],
+        "truth",
+        "score",
+        method="bootstrap",
+        repeats=300,
+        details=True,
+    )
+    numbers = ["value", "low", "high", "n", "standard_error", "undefined_replicates"]
+    assert found[[0, 3]].select(numbers).rows() == closed.select(numbers).rows()
+    assert found[[1, 2]].select(numbers).rows() == drawn.select(numbers).rows()
+
+
+@pytest.mark.parametrize("option", [{"weight": "w"}, {"prevalence": 0.2}, {"stratified": True}])
+def test_options_without_a_closed_form_need_no_method(option):
+    data = sample(200, groups=1)
+    found = fp.intervals(data, "average_precision", "truth", "score", repeats=100, **option)
+    given = {"repeats": 100, "method": "bootstrap"}
+    assert_same(found, fp.intervals(data, "average_precision", "truth", "score", **given, **option))
+
+
+def test_a_replicate_has_the_prevalence_of_the_call():
+    # Of 40 positives 30 reach the threshold, of 60 negatives 6: at prevalence p, the precision is
+    # .75 p / (.75 p + .1 (1 - p)), by the delta method of two independent shares.
+    y, s = [1] * 40 + [0] * 60, [1] * 30 + [0] * 10 + [1] * 6 + [0] * 54
+    data = pl.DataFrame({"y": y, "s": s})
+    names = ["precision@threshold=1", "recall@threshold=1", "prevalence"]
+    call = {"method": "bootstrap", "repeats": 4_000, "details": True}
+    with pytest.warns(fp.DataWarning, match="1 of 3 values have no bounds"):
+        found = fp.intervals(data, names, "y", "s", prevalence=0.2, **call)
+    precision, recall, prevalence = found.iter_rows(named=True)
+    assert precision["value"] == near(0.15 / 0.23)
+    assert (prevalence["value"], prevalence["low"]) == (near(0.2), None)
+    of_recall, of_fpr = 0.75 * 0.25 / 40, 0.1 * 0.9 / 60
+    slope = 0.15 * 0.08 / 0.23**2
+    error = slope * (of_recall / 0.75**2 + of_fpr / 0.1**2) ** 0.5
+    assert precision["standard_error"] == pytest.approx(error, rel=0.1)
+    same = fp.intervals(data, "recall@threshold=1", "y", "s", **call)
+    assert recall["standard_error"] == near(same["standard_error"].item())
+
+
+def test_drawn_groups_and_clusters_of_groups():
+    # The variance of the mean of n numbers that are drawn again is that of the numbers over n.
+    values = pl.DataFrame({"q": range(40), "m": [0.1, 0.2, 0.6, 0.9] * 10})
+    call = {"mean_over": "q", "method": "bootstrap", "repeats": 4_000, "details": True}
+    found = fp.intervals(values, "m", **call)
+    error = values["m"].std(ddof=0) / 40**0.5
+    assert found.select("value", "n").row(0) == (near(0.45), 40)
+    assert found["standard_error"].item() == pytest.approx(error, rel=0.05)
+    # Each query four times in a cluster of its own: the same numbers of clusters.
+    repeated = pl.concat([values.with_columns(c="q", q=pl.col("q") + 40 * i) for i in range(4)])
+    clustered = fp.intervals(repeated, "m", cluster="c", **call)
+    assert_same(clustered, found)
+    closed = fp.intervals(repeated, "m", mean_over="q", cluster="c")
+    for bound in ("low", "high"):
+        assert found[bound].item() == pytest.approx(closed[bound].item(), rel=0.03)
+
+
+def test_queries_within_users_are_not_resampled_as_rows():
+    # Each query has the same value in all replicates, so a mean over equal users does not vary.
+    rng = np.random.default_rng(0)
+    data = pl.DataFrame(
+        {
+            "u": np.arange(80) // 8,
+            "q": np.arange(80) // 4,
+            "y": [1, 0, 0, 0] * 20,
+            "s": [4, 3, 2, 1] * 20,
+        }
+    )
+    call = {"mean_over": "q", "cluster": "u", "method": "bootstrap", "repeats": 200}
+    found = fp.intervals(data, "ndcg@3", "y", "s", **call)
+    assert found.select("value", "low", "high", "n").row(0) == (1, near(0.025**0.1), 1, 10)
+    varied = data.with_columns(s=pl.Series(rng.normal(size=80)))
+    found = fp.intervals(varied, "ndcg@3", "y", "s", **call)
+    closed = fp.intervals(varied, "ndcg@3", "y", "s", mean_over="q", cluster="u")
+    assert found["n"].item() == 10
+    assert found["low"].item() == pytest.approx(closed["low"].item(), abs=0.06)
+
+
+# Comparisons
+# --------------------------------------------------------------
+
+
+def two_scores(rows, seed=0, gain=0.0):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.3
+    shared = rng.normal(size=rows) + truth
+    columns = {"truth": truth, "id": np.arange(rows), "half": np.arange(rows) % 2}
+    columns["a"] = shared + rng.normal(size=rows)
+    columns["b"] = shared + rng.normal(size=rows) + gain * truth
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize("cluster", [None, "id", "half"])
+def test_bootstrap_of_differences_is_about_the_closed_form(cluster):
+    data = two_scores(1500, gain=0.3)
+    if cluster == "half":
+        data = data.with_columns(half=pl.col("id") % 60)
+    names = ["average_precision", "roc_auc", "precision@threshold=1"]
+    call = {"truth": "truth", "score": ["a", "b"], "cluster": cluster, "details": True}
+    closed = fp.compare(data, names, **call)
+    drawn = fp.compare(data, names, method="bootstrap", **call)
+    assert drawn["difference"].to_list() == pytest.approx(closed["difference"].to_list())
+    for name in ("standard_error", "n_baseline", "n_system"):
+        assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
+    assert drawn["low"].to_list() == pytest.approx(closed["low"].to_list(), abs=0.01)
+
+
+def test_systems_are_drawn_together_and_groups_apart():
+    # A score and a rounding of it rank nearly alike: the difference varies little only if the same
+    # rows are drawn for both.
+    data = two_scores(300).with_columns(b=pl.col("a").round(1))
+    call = {"truth": "truth", "method": "bootstrap", "repeats": 300, "details": True}
+    paired = fp.compare(data, "roc_auc", score=["a", "b"], **call)
+    alone = fp.intervals(data, "roc_auc", "truth", "a", method="bootstrap", details=True)
+    assert paired["standard_error"].item() < alone["standard_error"].item() / 5
+    # The same rows twice, as two groups of different rows: their errors add up.
+    twice = pl.concat([data.with_columns(arm=0), data.with_columns(arm=1)])
+    apart = fp.compare(twice, "roc_auc", score="a", between="arm", **call)
+    expected = 2**0.5 * alone["standard_error"].item()
+    assert apart["standard_error"].item() == pytest.approx(expected, rel=0.1)
+    # As clusters, they are drawn together, and do not differ.
+    together = fp.compare(twice, "roc_auc", score="a", between="arm", cluster="id", **call)
+    assert together.select("difference", "low", "high", "p_value").row(0) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_p_value_is_the_largest_level_at_which_the_interval_contains_0(gain, alternative):
+    data = two_scores(200, seed=3, gain=gain)
+    call = {"truth": "truth", "score": ["a", "b"], "alternative": alternative}
+    p = fp.compare(data, "max_f1", correction=None, **call)["p_value"].item()
+    assert 1 / 1001 <= p <= 1
+    for level in (p * 0.99, min(p * 1.01, 1 - p / 2)):
+        if 0.002 < level < 0.5:
+            found = fp.compare(data, "max_f1", confidence=1 - level, **call)
+            low, high = found.select("low", "high").row(0)
+            assert (low <= 0 <= high) == (level < p)
+
+
+def test_metrics_of_one_call_have_different_methods():
+    data = two_scores(200)
+    names = ["max_f1", "average_precision", "roc_auc@fpr=0.1"]
+    call = {"truth": "truth", "score": ["a", "b"], "repeats": 100, "correction": None}
+    found = fp.compare(data, names, details=True, **call)
+    assert found["metric"].to_list() == names
+    assert found["method"].to_list() == [
+        "bootstrap over 200 rows",
+        "paired t over 200 rows",
+        "bootstrap over 200 rows",
+    ]
+    alone = fp.compare(data, names[2], details=True, **call)
+    assert_same(alone, found.filter(metric=names[2]))
+
+
+def test_groups_of_different_prevalence_are_compared_at_one():
+    # Two weeks of one model, with prevalences of 1 / 2 and 1 / 5.
+    rng = np.random.default_rng(4)
+    week = np.repeat([0, 1], 1_000)
+    truth = rng.random(2_000) < np.where(week, 0.2, 0.5)
+    data = pl.DataFrame({"week": week, "y": truth, "s": rng.normal(size=2_000) + 1.5 * truth})
+    call = {"truth": "y", "score": "s", "between": "week", "correction": None}
+    with pytest.warns(fp.DataWarning, match=r"roc_auc does not depend on it, and prevalence=0.3"):
+        naive = fp.compare(data, "average_precision", **call)
+    assert naive["p_value"].item() < 1e-6
+    fair = fp.compare(data, "average_precision", prevalence=0.35, **call)
+    assert fair["p_value"].item() > 0.05
+    assert abs(fair["difference"].item()) < 0.05
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
+def test_bootstrap_tests_of_every_frame(kind):
+    data = two_scores(100)
+    frame = {"polars": data, "lazy": data.lazy(), "pandas": data.to_pandas()}[kind]
+    call = {"truth": "truth", "score": ["a", "b"], "by": "half", "repeats": 100}
+    found = fp.compare(frame, "max_f1", **call)
+    found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
+    expected = fp.compare(data.sample(fraction=1, shuffle=True, seed=1), "max_f1", **call)
+    numbers = ["half", "difference", "p_adjusted"]
+    assert found.select(numbers).sort("half")["difference"].to_list() == pytest.approx(
+        expected.sort("half")["difference"].to_list()
+    )
+    assert found.columns == expected.columns

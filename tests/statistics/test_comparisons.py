@@ -424,7 +424,7 @@ def test_the_same_scores_and_rows_without_a_value():
 
 REFUSED = [
     (
-        {"metrics": "precision@3"},
+        {"metrics": "precision@3", "method": "closed"},
         ValueError,
         "precision@3 has no closed form where rows are sampled",
     ),
@@ -462,7 +462,26 @@ REFUSED = [
         ValueError,
         "test must be 't', 'permutation' or 'delong', got 'wilcoxon'",
     ),
-    ({"seed": 1}, ValueError, "seed= is about random draws, and test='t' has none: leave it out"),
+    (
+        {"seed": 1, "method": "closed"},
+        ValueError,
+        "seed= is about random draws, and method='closed' has none: leave it out",
+    ),
+    (
+        {"repeats": 200, "method": "closed"},
+        ValueError,
+        "repeats= is about random draws, and method='closed' has none: leave it out",
+    ),
+    (
+        {"method": "bootstrap", "mean_over": "q"},
+        ValueError,
+        "method='bootstrap' draws rows or clusters of rows, and here groups were drawn",
+    ),
+    (
+        {"method": "bootstrap", "test": "delong", "metrics": "roc_auc"},
+        ValueError,
+        "method='bootstrap' has a test of its own: leave out test='delong'",
+    ),
     (
         {"test": "permutation", "resamples": 0},
         ValueError,

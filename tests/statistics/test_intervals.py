@@ -30,7 +30,7 @@ def test_known_answers_over_rows():
     assert found["value"].item() == near(Fraction(47, 60))
     assert found["standard_error"].item() == near((5 / 4 * 181 / 8640) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.203914, 0.98078)
-    assert found.select("metric", "units", "undefined").row(0) == ("average_precision", 10, 0)
+    assert found.select("metric", "n", "undefined").row(0) == ("average_precision", 10, 0)
     # 3 of 4 predicted are positive.
     assert rounded(bounds(TABLE, "precision@threshold=0.5", "truth", "score")) == (
         0.300642,
@@ -153,7 +153,7 @@ def test_rows_that_stand_for_many():
     with pytest.raises(
         ValueError, match="count=: a standard error does not take it; a row stands for several"
     ):
-        fp.intervals(data, names, "truth", "score", count="n", cluster="q")
+        fp.intervals(data, names, "truth", "score", count="n", cluster="q", method="closed")
 
 
 def test_means_of_fixed_groups():
@@ -166,7 +166,7 @@ def test_means_of_fixed_groups():
         "value",
         "low",
         "high",
-        "units",
+        "n",
         "level",
         "standard_error",
         "undefined",
@@ -208,11 +208,11 @@ def test_groups_without_a_value():
         found = fp.intervals(
             data, "average_precision", "truth", "score", by="q", mean_over="q", details=True
         )
-    assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
+    assert found.select("value", "n", "undefined").row(0) == (1.0, 2, 1)
     names = ["average_precision", "recall@threshold=2"]
     with pytest.warns(fp.DataWarning, match="3 of 6 values have no bounds: "):
         rows = fp.intervals(data, names, "truth", "score", by="q", details=True)
-    assert rows.select("q", "value", "low", "units", "undefined").rows() == [
+    assert rows.select("q", "value", "low", "n", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
         (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
         (2, None, None, 2, 1),
@@ -226,7 +226,7 @@ def test_no_rows():
     empty = pl.DataFrame(schema={"q": pl.Int64, "truth": pl.Boolean, "score": pl.Float64})
     assert fp.intervals(empty, "average_precision", "truth", "score", by="q").height == 0
     whole = fp.intervals(empty, ["roc_auc", "accuracy@threshold=1"], "truth", "score", details=True)
-    assert whole.select("value", "low", "units", "undefined").rows() == [(None, None, 0, 1)] * 2
+    assert whole.select("value", "low", "n", "undefined").rows() == [(None, None, 0, 1)] * 2
 
 
 REFUSED = [
@@ -236,16 +236,16 @@ REFUSED = [
         "confidence must be at least 0.5 and below 1; got 95: write 0.95",
     ),
     (
-        {"metrics": "precision@5"},
+        {"metrics": "precision@5", "method": "closed"},
         ValueError,
         "precision@5 has no closed form where rows are sampled: average_precision",
     ),
     (
-        {"weight": "w"},
+        {"weight": "w", "method": "closed"},
         ValueError,
         "weight=: a standard error does not take it; it has no closed form",
     ),
-    ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
+    ({"ties": "order"}, ValueError, "ties='order': a bootstrap does not take it"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
     (
         {"cluster": "rank", "sampled": "groups", "by": "q", "mean_over": "q"},
@@ -326,7 +326,7 @@ def test_clusters_without_a_positive_say_nothing_of_a_recall_of_1():
     # Of 10 users, 3 have positives, all of which are found: the bound is that of 3.
     data = pl.DataFrame({"y": [1] * 3 + [0] * 7, "s": [2] * 3 + [1] * 7, "user": range(10)})
     found = fp.intervals(data, "recall@threshold=2", "y", "s", cluster="user")
-    assert found.select("value", "low", "units").row(0) == (1.0, near(0.025 ** (1 / 3)), 10)
+    assert found.select("value", "low", "n").row(0) == (1.0, near(0.025 ** (1 / 3)), 10)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_group_of_dropped_rows_has_no_units(options):
     labels = [1, 0] * 5 + [None]
     data = pl.DataFrame({"q": [1] * 10 + [2], "y": labels, "s": range(11), "c": range(11)})
     bounds = fp.intervals(data, "average_precision", "y", "s", by="q", unjudged="drop", **options)
-    assert bounds.select("q", "value", "units").rows()[1] == (2, None, 0)
+    assert bounds.select("q", "value", "n").rows()[1] == (2, None, 0)
 
 
 def test_the_bound_of_1_counts_clusters_of_the_rarer_label():

@@ -164,7 +164,7 @@ def test_gains_are_of_ndcg_only():
         ({"k": (1, 0)}, "k must be a whole number of at least 1, got"),
         ({"k": True}, "k must be a whole number of at least 1, got"),
         ({"threshold": float("nan")}, "threshold must be a number, got nan"),
-        ({"ties": "order", "confidence": 0.95}, "ties='order': a standard error does not take it"),
+        ({"ties": "order", "confidence": 0.95}, "ties='order': a bootstrap does not take it"),
         ({"confidence": 95}, r"got 95: write 0\.95"),
     ],
 )
