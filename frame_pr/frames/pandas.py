@@ -173,11 +173,11 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
             holder = PandasFrame(pd.DataFrame(dict.fromkeys(names, listed)))
         if any(holder.columns.count(name) != 1 for name in names):
             return self
-        # A column without rows may hold any labels that the caller lists.
-        is_open = len(listed) > 0 and not holder.height
+        columns = [holder.frame[name] for name in names]
+        # Objects without rows may be any labels that the caller lists.
+        is_open = not holder.height and all(column.dtype == object for column in columns)
         if not is_open and any(map(holder._has_plain_labels, names)):
             return self
-        columns = [holder.frame[name] for name in names]
         if len(listed):
             columns.append(listed)
         numbered = number_values(columns)

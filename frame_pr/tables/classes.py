@@ -93,7 +93,6 @@ def unpivot_classes(
     kind = kind_of(frame)
     # Our names of the columns, each with the argument that names it and the caller's name.
     columns: dict[str, tuple[str, Any]] = {}
-    new = ["class", "truth"]
     if not truths:
         columns["truth"] = ("truth", column_name("truth", truth))
     for i, label in enumerate(labels):
@@ -101,17 +100,16 @@ def unpivot_classes(
             columns[f"truth{i}"] = ("truth", truths[label])
         if scored:
             columns[f"score{i}"] = ("scores", _column_of(scored[label], kind.columns))
-    if scored:
-        new.append("score")
     if prediction is not None:
         columns["prediction"] = ("prediction", column_name("prediction", prediction))
-        new.append("prediction")
+    is_new = {"class": True, "truth": True, "score": scored, "prediction": "prediction" in columns}
+    new = [name for name in is_new if is_new[name]]
 
     # Columns of 0/1 hold no labels.
-    holders = {} if truths else {ours: name for ours, (_, name) in columns.items()}
-    of_labels = [holders[ours] for ours in ("truth", "prediction") if ours in holders]
-    kind = kind.with_labels(of_labels or ["class"], labels)
-    source = str(of_labels[0]) if of_labels else "class"
+    named = (columns[ours][1] for ours in ("truth", "prediction") if ours in columns)
+    of_labels = list(named) or ["class"]
+    kind = kind.with_labels(of_labels, labels)
+    source = str(of_labels[0])
     labels = [kind.label(source, label) for label in labels]
     data, carried = read_columns(kind, columns, new)
     names_are_labels = scored and not isinstance(scores, Mapping)
