@@ -30,7 +30,8 @@ def counts_at(rows, score):
 
 
 def steps(rows):
-    """Of each score that retrieves a positive, from the best on: recall before it and with it, and precision."""
+    # Of each score that retrieves a positive, from the best on: recall before it and with it, and
+    # precision.
     positives, before = sum(truth for truth, _ in rows), 0
     for score in sorted({s for truth, s in rows if truth and s is not None}, reverse=True):
         tp, k = counts_at(rows, score)
@@ -39,14 +40,16 @@ def steps(rows):
 
 
 def average_precision(rows):
-    """The sum of the precisions at the positives, divided by the number of positives; None without any."""
+    # The sum of the precisions at the positives, divided by the number of positives; None without
+    # any.
     if not any(truth for truth, _ in rows):
         return None
     return sum(((end - start) * precision for start, end, precision in steps(rows)), Fraction(0))
 
 
 def roc_auc(rows):
-    """The share of pairs of a positive and a negative in which the positive has the better score; ties are a half."""
+    # The share of pairs of a positive and a negative in which the positive has the better score;
+    # ties are a half.
     low = min((s for _, s in rows if s is not None), default=0) - 1
     sides = [
         [low if s is None else s for truth, s in rows if bool(truth) == side]
@@ -57,7 +60,8 @@ def roc_auc(rows):
 
 
 def heights(rows, points, *, interpolated):
-    """The mean precision between two levels of recall; or the largest precision at a recall of a level or more."""
+    # The mean precision between two levels of recall; or the largest precision at a recall of a
+    # level or more.
     last, found = points - 1, list(steps(rows))
     if interpolated:
         return [
@@ -86,7 +90,8 @@ def heights(rows, points, *, interpolated):
 
 
 def influences_on_average_precision(rows):
-    """By the quotient rule: AP is the sum of w tp / k over the positives, divided by that of their w."""
+    # By the quotient rule: AP is the sum of w tp / k over the positives, divided by that of their
+    # w.
     positives, value, found = sum(truth for truth, _ in rows), average_precision(rows), []
     at = [(s, *counts_at(rows, s)) for truth, s in rows if truth and s is not None]
     for truth, score in rows:
@@ -101,7 +106,8 @@ def influences_on_average_precision(rows):
 
 
 def influences_on_roc_auc(rows):
-    """The share of pairs that a row wins, less the share that all rows win, divided by the rows of its side."""
+    # The share of pairs that a row wins, less the share that all rows win, divided by the rows of
+    # its side.
     value, found = roc_auc(rows), []
     for i, (truth, _) in enumerate(rows):
         others = [row for j, row in enumerate(rows) if j == i or bool(row[0]) != bool(truth)]
@@ -160,7 +166,8 @@ def t_quantile(confidence, df):
 
 
 def share_interval(value, error, df, confidence):
-    """`expit(logit m -+ t e / (m (1 - m)))`; at 1 from (alpha/2)^(1 / (df + 1)), and at 0 its mirror image."""
+    # `expit(logit m -+ t e / (m (1 - m)))`; at 1 from (alpha/2)^(1 / (df + 1)), and at 0 its mirror
+    # image.
     if value is None or error is None or df <= 0:
         return None
     df = float(df)
@@ -173,7 +180,8 @@ def share_interval(value, error, df, confidence):
 
 
 def mean_interval(values, confidence):
-    """Mean, bounds and standard error of shares, one for each unit; those without a value are left out."""
+    # Mean, bounds and standard error of shares, one for each unit; those without a value are left
+    # out.
     values = [value for value in values if value is not None]
     n = len(values)
     mean = sum(values, Fraction(0)) / n if n else None
@@ -225,7 +233,7 @@ def row_interval(name, rows, confidence):
 
 
 def with_score_bound(value, interval, error, df, confidence, labels):
-    """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if that is further away.
+    """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if further away.
 
     V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's
     exponential model, with 10.
@@ -253,7 +261,7 @@ def with_score_bound(value, interval, error, df, confidence, labels):
 
 
 def fixed_groups_interval(name, groups, confidence):
-    """Of the mean over groups that are fixed: their errors, and their degrees of freedom, add up."""
+    # Of the mean over groups that are fixed: their errors, and their degrees of freedom, add up.
     parts = [part for part in (row_error(name, rows) for rows in groups) if part[0] is not None]
     if not parts:
         return None, None, None
@@ -265,14 +273,15 @@ def fixed_groups_interval(name, groups, confidence):
 
 
 def effective(weights):
-    """Kish's effective number of clusters: as many clusters of equal weight are as good a sample."""
+    # Kish's effective number of clusters: as many clusters of equal weight are as good a sample.
     weights = list(weights)
     squares = sum(w * w for w in weights)
     return sum(weights) ** 2 / squares if squares else 0
 
 
 def labels_in_clusters(name, rows, clusters):
-    """For either label, which share of its rows each cluster has. A share has one kind: the rows of its whole."""
+    # For either label, which share of its rows each cluster has. A share has one kind: the rows of
+    # its whole.
     if name in VALUES:
         sides = [[bool(t) == side for t, _ in rows] for side in (True, False)]
     else:
@@ -289,7 +298,8 @@ def labels_in_clusters(name, rows, clusters):
 
 
 def cluster_sums(name, groups):
-    """The sum of the D of each cluster on the mean over groups, and the weights of the clusters for each label."""
+    # The sum of the D of each cluster on the mean over groups, and the weights of the clusters for
+    # each label.
     sums, weights = {}, None
     for rows, clusters in groups:
         for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
@@ -303,7 +313,7 @@ def cluster_sums(name, groups):
 
 
 def cluster_interval(name, groups, confidence, *, averaged=False):
-    """Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn."""
+    # Of the mean over groups (rows, and the cluster of each), of whose rows clusters were drawn.
     groups = [(rows, clusters) for rows, clusters in groups if rows]
     if averaged and all(len({*clusters}) == 1 for _, clusters in groups):
         return clustered_mean(name, groups, confidence)
@@ -345,7 +355,8 @@ def clustered_mean(name, groups, confidence):
 
 
 def wilson_interval(part, whole, confidence):
-    """The score interval of a proportion: the p for which (part/whole - p)^2 = z^2 p (1 - p) / whole."""
+    # The score interval of a proportion: the p for which (part/whole - p)^2 = z^2 p (1 - p) /
+    # whole.
     if not whole:
         return None
     z = stats.norm.isf((1 - confidence) / 2)
@@ -355,7 +366,8 @@ def wilson_interval(part, whole, confidence):
 
 
 def proportion_interval(name, rows, confidence):
-    """Of a rate at a threshold, where rows were drawn; F1 is 2 J / (1 + J) of the share J of the rows t or p."""
+    # Of a rate at a threshold, where rows were drawn; F1 is 2 J / (1 + J) of the share J of the
+    # rows t or p.
     cells = cells_of(name, rows)
     n, value = sum(whole > 0 for _, whole in cells), value_of(name, rows)
     if not n:
@@ -369,7 +381,7 @@ def proportion_interval(name, rows, confidence):
 
 
 def average_curve(groups, points, confidence, *, interpolated):
-    """Of each level: the mean over the groups that have positives, its band, and how many groups."""
+    # Of each level: the mean over the groups that have positives, its band, and how many groups.
     curves = [
         heights(rows, points, interpolated=interpolated)
         for rows in groups
@@ -392,7 +404,8 @@ def agree(number, expected):
 
 
 def random_frame(draw):
-    """A frame of a few groups, the arguments that it is asked with, and the rows of each group by system."""
+    # A frame of a few groups, the arguments that it is asked with, and the rows of each group by
+    # system.
     systems = ["s0"] if draw.random() < 0.7 else ["s0", "s1"]
     scores = draw.choice([range(1, 4), range(1, 7), range(50)])
     names, data, missing = range(draw.randint(1, 7)), [], draw.choice([0, 0, 0.1, 0.5])
@@ -735,7 +748,8 @@ def of_groups(
 def random_values(
     rng: random.Random, cases: int, systems: str
 ) -> dict[tuple[int, int, str], Fraction | None]:
-    """By case, group and system: few distinct values, of which some are null, and some keys are missing."""
+    # By case, group and system: few distinct values, of which some are null, and some keys are
+    # missing.
     values = {}
     for case in range(cases):
         unit = rng.choice([2, 3, 10, 12, 100])

@@ -470,7 +470,8 @@ def _test_of(
     comparison: Comparison, call: _Call, *, is_drawn: bool
 ) -> Callable[[Comparison], pl.DataFrame]:
     """Return the test that fits the sample; raise if the one that the caller names does not."""
-    test, sample = _TESTS[call.test], comparison.sample
+    test = _TESTS[call.test]
+    sample = comparison.sample
     is_paired = _is_paired(comparison, call)
     function = test.unpaired
     if is_drawn:
@@ -518,7 +519,8 @@ def _members(comparison: Comparison) -> pl.DataFrame | None:
 
     None if nothing tells units apart.
     """
-    sample, pairs = comparison.sample, comparison.pairs
+    sample = comparison.sample
+    pairs = comparison.pairs
     if isinstance(sample, UnitValues):
         return with_units(comparison) if sample.unit_columns else None
     if not sample.clustered:
