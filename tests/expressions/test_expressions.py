@@ -412,7 +412,8 @@ def test_an_error_is_one_line(lazy: bool) -> None:
         ("f_beta", "metric('f1@10', truth) computes it"),
         (
             "curve",
-            "it has metric, average_precision, precision_at_k, roc_auc, ndcg; frames have all",
+            "it has metric, average_precision, precision_at_k, roc_auc, ndcg; "
+            "frames have all functions",
         ),
     ],
 )
