@@ -1,1 +1,1 @@
-"""Turn an expression of scores into an expression of a metric of a group, inside the caller's own query."""
+"""Turn an expression of scores into an expression of a metric, inside the caller's own query."""

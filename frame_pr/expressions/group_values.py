@@ -1,4 +1,4 @@
-"""Values of metrics for the groups of an expression: the lists of all groups become rows, which the core ranks."""
+"""Values of metrics for the groups of an expression: the core ranks the lists of all groups."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from frame_pr.metrics.aggregation import values
 
 _PLAN = "\n\nThis error occurred"
 _DEEPEST = 40
-"""The most calls within each other. While a query on a thread of polars waits for others, that thread begins the next
-call: 400 expressions over 250,000 rows would reach Python's limit of 1,000 frames, at 63 calls.
+"""The most calls within each other.
+
+While a query on a thread of polars waits for others, that thread begins the next call: 400
+expressions over 250,000 rows would reach Python's limit of 1,000 frames, at 63 calls.
 """
 
 
@@ -44,7 +46,7 @@ class ExpressionError(ValueError):
 
 @dataclass(frozen=True)
 class GroupValues:
-    """The function from the lists of scores and labels, one for each group, to the values of metrics."""
+    """The function from the lists of scores and labels of the groups to the values of metrics."""
 
     metrics: tuple[str, ...]
     score: str
@@ -58,8 +60,8 @@ class GroupValues:
         calls = getattr(_depth, "calls", 0)
         if calls >= _DEEPEST:
             raise ExpressionError(
-                "too many metrics in one query: give metric() a list of names, which ranks the rows once, or call "
-                "evaluate() on the frame"
+                "too many metrics in one query: give metric() a list of names, which ranks the "
+                "rows once, or call evaluate() on the frame"
             )
         _depth.calls = calls + 1
         try:
@@ -72,11 +74,11 @@ class GroupValues:
 
     def _values(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         groups = max(map(len, columns))
-        score, truth = (
-            column if len(column) == groups else column.new_from_index(0, groups)
-            for column in columns
-        )
-        rows = self._rows(pl.DataFrame({"score": score, "truth": truth}))
+        # polars hands on a literal, or one list for all groups, as a single value.
+        full = [
+            column.new_from_index(0, groups) if len(column) == 1 else column for column in columns
+        ]
+        rows = self._rows(pl.DataFrame(dict(zip(("score", "truth"), full, strict=True))))
         table = values_of(rows, self.metrics, ascending=self.ascending, by="group")
         if table.height == groups:
             return table.drop("group")
@@ -96,35 +98,43 @@ class GroupValues:
         ):
             if isinstance(dtype, pl.Struct) and not name:
                 raise ValueError(
-                    f"{argument} gives several columns: an expression takes one, evaluate takes a list of scores"
+                    f"{argument} gives several columns: an expression takes one, evaluate takes a "
+                    "list of scores"
                 )
         refuse_score_type(self.score, dtypes[0])
-        rows, labels = (lists[name].list.len() for name in ("score", "truth"))
-        if (rows != labels).any():
-            place = (rows != labels).arg_max() or 0
-            raise ValueError(
-                f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} {labels[place]} values: "
-                "each must give one for every row, without an aggregation, and with the same filter"
-            )
+        rows = lists["score"].list.len()
+        self._refuse_lengths(rows, lists["truth"].list.len())
+
         table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
         table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
-        no_score = pl.col("score").is_null() | (
-            pl.col("score").is_nan() if dtypes[0].is_float() else False
-        )
+        score = pl.col("score")
+        no_score = score.is_null()
+        if dtypes[0].is_float():
+            no_score = no_score | score.is_nan()
+        no_label = pl.col("truth").is_null()
         self._refuse_missing(f"score {shown(self.score)}", table.filter(no_score), rows)
-        self._refuse_missing(
-            f"truth {shown(self.truth)}", table.filter(pl.col("truth").is_null()), rows
-        )
+        self._refuse_missing(f"truth {shown(self.truth)}", table.filter(no_label), rows)
         return table
+
+    def _refuse_lengths(self, rows: pl.Series, labels: pl.Series) -> None:
+        differ = rows != labels
+        if not differ.any():
+            return
+        place = differ.arg_max() or 0
+        raise ValueError(
+            f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} "
+            f"{labels[place]} values: each must give one for every row, without an aggregation, "
+            "and with the same filter"
+        )
 
     def _refuse_missing(self, column: str, missing: pl.DataFrame, rows: pl.Series) -> None:
         if not missing.height:
             return
         group = missing["group"][0]
         number = (missing["group"] == group).sum()
-        of_all = pluralize(rows[group], "value", "values") + (
-            "" if len(rows) == 1 else " of a group"
-        )
+        of_all = pluralize(rows[group], "value", "values")
+        if len(rows) > 1:
+            of_all += " of a group"
         finding = f"{number} missing of {of_all} (null or NaN)"
         if column.startswith("truth") and self.positive is None:
             finding = f"{number} of {of_all} missing, or neither true, false, 0 nor 1"
@@ -147,7 +157,7 @@ def dtype_of(name: str) -> pl.DataType:
 
 
 def expression_of(argument: str, column: Column) -> pl.Expr:
-    """Return the column of a name, or the expression itself; of several columns a struct, which is refused later."""
+    """Return the column of a name, or the expression; of several columns a struct."""
     refuse_several(argument, column)
     if not isinstance(column, (str, pl.Expr)):
         raise TypeError(
@@ -160,6 +170,7 @@ def expression_of(argument: str, column: Column) -> pl.Expr:
 
 
 def _single_field(columns: pl.Series) -> pl.Series:
+    """Return the only field of a struct; a struct of several fields is refused later."""
     fields = columns.struct.unnest()
     return columns if fields.width > 1 else fields.to_series()
 
@@ -169,10 +180,8 @@ def refuse_no_label(positive: object) -> None:
     if positive is None or isinstance(positive, (str, bool, bytes)):
         return
     try:
-        dtype = literal_label(positive).schema["label"]
-        is_label = not (
-            isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested()
-        )
+        is_nested = literal_label(positive).schema["label"].is_nested()
+        is_label = not (is_nested or isinstance(positive, pl.Expr) or hasattr(positive, "__len__"))
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         is_label = False
     if not is_label:
@@ -181,17 +190,17 @@ def refuse_no_label(positive: object) -> None:
 
 def _is_positive(name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
     """Return whether a label is positive; null if it is missing or neither of two values."""
-    label = pl.col("truth").fill_nan(None) if dtype.is_float() else pl.col("truth")
+    label = pl.col("truth")
+    if dtype.is_float():
+        label = label.fill_nan(None)
     if positive is not None:
         return label == label_of(name, dtype, positive)
     if dtype == pl.Boolean:
         return label
     if not dtype.is_numeric():
-        advice = (
-            "it must have one label in a row"
-            if dtype.is_nested()
-            else "name its positive label, positive=..."
-        )
+        advice = "name its positive label, positive=..."
+        if dtype.is_nested():
+            advice = "it must have one label in a row"
         raise ValueError(
             f"truth {shown(name)} is {type_of(dtype)}, neither boolean nor 0/1: {advice}"
         )

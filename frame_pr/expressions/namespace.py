@@ -1,4 +1,4 @@
-"""`.pr` on polars expressions: one value per group, inside the caller's own `select`, `agg`, `rolling` or `over`."""
+"""`.pr` on polars expressions: one value per group, inside `select`, `agg`, `rolling` or `over`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METHODS = ("metric", "average_precision", "precision_at_k", "roc_auc", "ndcg")
 
 
 class ExprPR:
-    """Give expressions of scores their `.pr`: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, which is typed.
+    """Give expressions of scores their `.pr`: `pl.col("score").pr`, typed as `ExprPR(pl.col(...))`.
 
     Every method returns an expression with one value per group, for `select`, `group_by(...).agg`,
     `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and streaming. Values and names
@@ -48,28 +48,28 @@ class ExprPR:
     def __init__(self, score: pl.Expr) -> None:
         if not isinstance(score, pl.Expr):
             raise TypeError(
-                f"score: ExprPR takes a polars expression, such as pl.col('score'); got {shown(score)}"
+                "score: ExprPR takes a polars expression, such as pl.col('score'); got "
+                f"{shown(score)}"
             )
         self._score = expression_of("score", score)
 
     def __repr__(self) -> str:
-        lines = [
-            f"  {name}: {(getattr(self, name).__doc__ or '').partition('.')[0]}"
-            for name in _METHODS
-        ]
-        return "\n".join(
-            [".pr of an expression; help(pl.col('score').pr.metric) has an example", *lines]
-        )
+        lines = [".pr of an expression; help(pl.col('score').pr.metric) has an example"]
+        for name in _METHODS:
+            sentence = str(getattr(self, name).__doc__).partition(".")[0]
+            lines.append(f"  {name}: {sentence}")
+        return "\n".join(lines)
 
     if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
         def __getattr__(self, name: str) -> Any:
-            if not name.startswith("_") and (meant := meant_names(name)):
+            hint = f"it has {', '.join(_METHODS)}; frames have all functions"
+            meant = [] if name.startswith("_") else meant_names(name)
+            near = nearest(name, _METHODS, cutoff=0.8)[:1]
+            if meant:
                 hint = f"metric({example_names(meant[0])[0]!r}, truth) computes it"
-            elif near := nearest(name, _METHODS, cutoff=0.8)[:1]:
+            elif near:
                 hint = did_you_mean(near)
-            else:
-                hint = f"it has {', '.join(_METHODS)}; frames have all functions"
             raise AttributeError(f".pr of an expression has no {shown(name)}: {hint}")
 
     @public_function
@@ -120,17 +120,17 @@ class ExprPR:
             raise ValueError(
                 f"the metric comes first, then truth: metric({truth!r}, {listed[0]!r})"
             )
-        lowest_first, label = check_flag("ascending", ascending), expression_of("truth", truth)
+        lowest_first = check_flag("ascending", ascending)
+        label = expression_of("truth", truth)
         refuse_no_label(positive)
-        dtypes = {
-            name: pl.dtype_of(self._score) if metric(name).kind == "threshold" else dtype_of(name)
-            for name in listed
-        }
-        columns = (
-            column.meta.output_name(raise_if_undetermined=False) or ""
-            for column in (self._score, label)
+        values = GroupValues(
+            tuple(listed), _name_of(self._score), _name_of(label), positive, lowest_first
         )
-        values = GroupValues(tuple(listed), next(columns), next(columns), positive, lowest_first)
+
+        of_scores = pl.dtype_of(self._score)
+        dtypes = {}
+        for name in listed:
+            dtypes[name] = of_scores if metric(name).kind == "threshold" else dtype_of(name)
         single = isinstance(names, str)
         dtype = dtypes[listed[0]] if single else pl.struct_with_fields(dtypes)
         # A list for each group: polars calls the function once for all of them.
@@ -164,7 +164,7 @@ class ExprPR:
     def precision_at_k(
         self, truth: Column, k: int | str, *, positive: object = None, ascending: bool = False
     ) -> pl.Expr:
-        """Compute precision@k, the positives among the first k rows, divided by k also in smaller groups.
+        """Compute precision@k, the positives among the first k rows over k, also in smaller groups.
 
         `k` is a number of rows, or a share such as "10%". The other arguments are those of
         `metric`.
@@ -183,7 +183,7 @@ class ExprPR:
     def roc_auc(
         self, truth: Column, *, positive: object = None, ascending: bool = False
     ) -> pl.Expr:
-        """Compute ROC AUC, the share of pairs in which the positive scores higher; a tie counts as half.
+        """Compute ROC AUC, the share of pairs in which the positive scores higher; a tie is half.
 
         `truth`, `positive` and `ascending` are those of `metric`. The result is null without
         positives or negatives.
@@ -221,9 +221,10 @@ class ExprPR:
         >>> run.select(ndcg.round(4)).item()
         0.3869
         """
-        return self.metric(
-            "ndcg" if k is None else f"ndcg@{Rank.of(k)}",
-            truth,
-            positive=positive,
-            ascending=ascending,
-        )
+        name = "ndcg" if k is None else f"ndcg@{Rank.of(k)}"
+        return self.metric(name, truth, positive=positive, ascending=ascending)
+
+
+def _name_of(column: pl.Expr) -> str:
+    """Return the name of a column; empty if it may be several columns."""
+    return column.meta.output_name(raise_if_undetermined=False) or ""
