@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
 PYTHON = sys.executable
 CHECKERS = {
     "mypy": ["--strict", "--config-file=", "--python-executable", PYTHON],
@@ -36,7 +35,8 @@ def lines_with_errors(checker: str, file: str, cache: Path) -> set[int]:
         pytest.skip(f"{checker} is not installed")
     options = [*CHECKERS[checker], *(["--cache-dir", str(cache)] if checker == "mypy" else [])]
     command = [program, *options, str(FOLDER / file)]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    # Elsewhere, so that the package is the installed one, as it is for users.
+    ran = subprocess.run(command, cwd=cache, capture_output=True, encoding="utf-8")
     found = re.findall(rf"{re.escape(file)}:(\d+):.*?error", ran.stdout, re.IGNORECASE)
     found += re.findall(rf"^ERROR .*{re.escape(file)}:(\d+):", ran.stdout, re.MULTILINE)
     assert bool(found) == bool(ran.returncode), ran.stdout + ran.stderr
