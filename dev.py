@@ -42,6 +42,7 @@ SITE = [
     "typos",
     "python docs/citations.py",
     "python -W ignore::DeprecationWarning examples/gallery.py",
+    "python -W ignore tests/pictures.py",
     "sphinx-build -q -E -W --keep-going docs docs/_build",
     "python docs/axe.py docs/_build",
     "python docs/check_search.py docs/_build",

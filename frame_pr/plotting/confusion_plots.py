@@ -39,7 +39,7 @@ class ConfusionArguments(TypedDict, total=False):
 
 @public_result(options=ConfusionArguments)
 def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Axes | Any:
-    r"""Draw a confusion matrix as a heat map, from the result of `confusion_matrix` or of `confusion`.
+    r"""Draw a confusion matrix, the result of `confusion_matrix` or of `confusion`, as a heat map.
 
     Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror
     image of that of scikit-learn. Several groups give one panel each.
@@ -126,7 +126,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
 
 
 def _cells(frame: Any) -> tuple[Result, str]:
-    """Read a row for each pair of classes, `truth`, `prediction` and `rows`, and return the cutoff of `confusion`."""
+    """Return the rows of each pair of classes, and the cutoff of a result of `confusion`."""
     kind = find_kind(frame)
     names = [] if kind is None else list(map(str, kind.columns))
     if "truth" in names or not set(_PAIRS) <= set(names):
@@ -217,7 +217,7 @@ def _name_classes(
     names: Sequence[str],
     cell: float,
 ) -> None:
-    """Write the names of classes at cells of so many pixels: broken or turned, and as many as fit."""
+    """Write the names of classes at cells of so many pixels, broken or turned, if they fit."""
     across = [draw.fit(ax, name, cell, "small") for name in names]
     turn = 0
     if max(draw.text_width(ax, name, "small") for name in across) > cell:
@@ -234,7 +234,7 @@ def _write_cells(
     tables: Sequence[pl.DataFrame],
     names: Sequence[str],
 ) -> None:
-    """Write counts and shares into the cells, shares only or nothing: what fits after the layout."""
+    """Write counts and shares into the cells, shares only or nothing: what fits then."""
     draw.figure_of(axes[0]).draw_without_rendering()
     boxes: list[Any] = [ax.get_window_extent() for ax in axes]
     n = len(names)
@@ -263,7 +263,7 @@ def _texts(
     *,
     keep_zeros: bool,
 ) -> tuple[Sequence[str], str]:
-    """Return the texts of cells of so many pixels, counts with shares or shares only, and their size: what fits first."""
+    """Return the texts of cells, counts with shares or shares only, and their size: what fits."""
     counts = list(map(draw.count_text, cells["rows"]))
     shares = [
         draw.share_text(share) if count or keep_zeros else ""

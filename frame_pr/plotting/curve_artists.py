@@ -1,4 +1,4 @@
-"""Draw the artists of a plot of curves: lines, areas, bands, baselines and marks, and set scales and limits."""
+"""Draw the artists of a plot of curves, and set scales and limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _EDGES = 100
 """The most rectangles with edges."""
 _LONG = 2**14
 _CELLS = 2**12
-"""Points from which a line is drawn without the points that no pixel shows, and the cells that keep some."""
+"""Points from which a line is drawn without the points that no pixel shows, and the cells that keep
+some.
+"""
 _MARKERS = "Ds^ov*pX"
 _BANDED_CURVES = 4
 """The most mean curves with bands."""
@@ -48,7 +50,9 @@ _ENDS: Mapping[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {
     ("share", ("recall",)): ((0, 0), (1, 1)),
     ("fpr", ("fnr",)): ((0, 1), (1, 0)),
 }
-"""The ends of curves whose random ranking is the line between them: no row, and all rows, predicted positive."""
+"""The ends of curves whose random ranking is the line between them: no row, and all rows, predicted
+positive.
+"""
 
 
 class Chart(NamedTuple):
@@ -63,7 +67,9 @@ class Chart(NamedTuple):
     scales: tuple[str, str]
     """The scales of both axes; "det" is that of normal deviates."""
     noun: str = "positives"
-    """What the positives of a group are: rows, or a sum of weights; "" if their number means nothing."""
+    """What the positives of a group are: rows, or a sum of weights; "" if their number means
+    nothing.
+    """
     in_panel: bool = False
 
 
@@ -172,7 +178,7 @@ def draw_line(
 
 
 def _visible(x: Any, y: Any) -> Any:
-    """Return the points of a line, of a long one four in each of 4096 cells: matplotlib would visit all points.
+    """Return the points of a line, of a long one four in each of 4096 cells.
 
     They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel.
     Cells also end at logarithmically spaced places, so that a reader may change the scale.
@@ -200,16 +206,16 @@ def _visible(x: Any, y: Any) -> Any:
     return np.column_stack([places.ravel(), heights.ravel()])
 
 
-def _cells(x: Any) -> Any:
+def _cells(x: Any, n: int = _CELLS) -> Any:
     """Return the places in sorted numbers where cells of the axis begin."""
     import numpy as np
 
     even = np.searchsorted(
         x,
-        np.linspace(x[0], x[-1], _CELLS),
+        np.linspace(x[0], x[-1], n),
         side="right",
     )
-    growing = np.geomspace(1, len(x), _CELLS).astype(np.int64)
+    growing = np.geomspace(1, len(x), n).astype(np.int64)
     starts = np.unique(np.concatenate([[0], even, growing]))
     return starts[starts < len(x)]
 
@@ -221,7 +227,7 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     points = drawn.curve.points.filter(pl.col("x") > 0)
     if points.height > _LONG:
         # Fills keep the last point of each cell.
-        starts = _cells(points["x"].to_numpy())
+        starts = _cells(points["x"].to_numpy(), _CELLS // 4)
         points = points[np.append(starts[1:], points.height) - 1]
     points = pl.concat([points.head(1).with_columns(x=0.0), points])
     edges = points["x"].to_numpy()
@@ -248,7 +254,7 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
 
 
 def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
-    """Write tp / k into each of few rectangles, and above the axes the sum that is the average precision."""
+    """Write tp / k into each of few rectangles, and their sum above the axes."""
     positives = curve.positives or 1
     left = 0.0
     terms = []
@@ -279,7 +285,7 @@ def _draw_bands(
     curves: Sequence[Drawn],
     chart: Chart,
 ) -> None:
-    """Draw the confidence intervals of mean curves, or of single curves, and say in the legend what they are."""
+    """Draw the confidence intervals of curves, and say in the legend what they are."""
     options = chart.options
     # The mean at a recall is that of the heights up to it.
     step: Any = "pre" if options.is_pr and options.mean_over else None
@@ -405,7 +411,7 @@ def _draw_marks(
     curves: Sequence[Drawn],
     chart: Chart,
 ) -> None:
-    """Draw the marked points, each mark with its own shape, and the thresholds of a few next to them."""
+    """Draw the marked points, and the thresholds of a few next to them."""
     by_threshold = chart.options.x == "threshold"
     one = len(curves) == 1 and not chart.in_panel
     marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]

@@ -1,4 +1,4 @@
-"""The data of a plot of curves: the options that choose it, the frames of `curve`, and numbers of `evaluate`."""
+"""The data of a plot of curves, and the options that choose it."""
 
 from __future__ import annotations
 
@@ -44,11 +44,14 @@ _ALIASES = {"tpr": "recall"}
 """Other names of quantities that are part of the name of a plot."""
 BENEFITS = ("net_benefit", "standardized_net_benefit")
 _RANKS = 30
-"""The most ranks after the tenth at which curves are averaged, evenly spaced on a logarithmic axis."""
+"""The most ranks after the tenth at which curves are averaged, evenly spaced on a logarithmic axis.
+"""
 _EXPLAINED = 12
 """The most rectangles whose heights are written as fractions."""
 _MEMBERS = 10
-"""Of fewer groups, their own curves are drawn behind the mean: a confidence interval would say little."""
+"""Of fewer groups, their own curves are drawn behind the mean: a confidence interval would say
+little.
+"""
 _GRID = 4096
 _MOST_THRESHOLDS = 2**14
 """The thresholds of a decision curve, and the most scores next to which it has more."""
@@ -96,7 +99,8 @@ class CurveOptions:
         for name, is_given in {"interval": self.interval, "mean_over": averages}.items():
             if is_given and not self.area:
                 raise ValueError(
-                    f"{name}= is about precision by recall and ROC curves: leave out x= and y=, or {name}="
+                    f"{name}= is about precision by recall and ROC curves: leave out x= and y=, "
+                    f"or {name}="
                 )
         if self.mean_over and any((self.rectangles, self.marks, self.interval)):
             raise ValueError(
@@ -202,7 +206,7 @@ class Goal(NamedTuple):
 
 
 def _mark(value: Any) -> Goal:
-    """Validate a mark: a threshold, a cutoff such as "recall=0.8" or "k=10", or a best value such as "max_f1"."""
+    """Validate a mark: a threshold, a cutoff, or a best value."""
     number = scalar(value)
     name = ""
     if isinstance(number, str):
@@ -247,9 +251,14 @@ class Curve(NamedTuple):
     """The curve of a group, or the mean of the curves of many groups."""
 
     key: dict[str, Any]
-    """The values of its keys by name, and the quantity of its y axis as `Y_KEY` if there are several."""
+    """The values of its keys by name, and the quantity of its y axis as `Y_KEY` if there are
+    several.
+    """
     points: pl.DataFrame
-    """The points in the order of the ranking: `x, y`, and `envelope`, `low` and `high` if the plot draws them."""
+    """The points in the order of the ranking:
+
+    `x, y`, and `envelope`, `low` and `high` if the plot draws them.
+    """
     area: float | None = None
     """The area under the curve, if it has a name."""
     envelope_area: float | None = None
@@ -295,8 +304,6 @@ class ScoredRows(NamedTuple):
 
     def numbers(self, names: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
         """Return metrics by the keys of the groups."""
-        if not names:
-            return {}
         return {key: table.row(0, named=True) for key, table in self.table(*names).groups()}
 
     def table(self, *names: str) -> Result:
@@ -307,11 +314,13 @@ class ScoredRows(NamedTuple):
 
 def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
-    quantities = dict.fromkeys([options.x, *options.ys, "fn", "tn"])
+    # Precision by recall needs no other columns: the sizes of groups are cheaper.
+    counts = [] if options.is_pr else ["fn", "tn"]
+    quantities = dict.fromkeys([options.x, *options.ys, *counts])
     rates = [name for name in quantities if name not in (*CURVE_COLUMNS, *_TITLES)]
     frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.keywords)
-    metrics = dict.fromkeys(name for goal in options.marks for name in goal.metrics)
-    numbers = rows.numbers(list(metrics))
+    metrics = ["positives", "rows", *(name for goal in options.marks for name in goal.metrics)]
+    numbers = rows.numbers(list(dict.fromkeys(metrics)))
     bands = _bands(rows, options) if options.interval else {}
     data = _curves(_read_curve(frame, options), numbers, options)
     curves = []
@@ -323,12 +332,15 @@ def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
 
 
 def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
-    """Return the curves of a frame that `curve` gave. It may lack thresholds, so no area is known."""
+    """Return the curves of a frame that `curve` gave.
+
+    It may lack thresholds, so no area is known.
+    """
     for argument in ("mark", "interval", "rectangles"):
         if getattr(options, argument):
             raise ValueError(
-                f"{argument}= needs all scores, and a frame of curve may lack some: give the scored "
-                "rows with truth and score"
+                f"{argument}= needs all scores, and a frame of curve may lack some: give the "
+                "scored rows with truth and score"
             )
     return _curves(_read_curve(frame, options), {}, options)
 
@@ -362,7 +374,10 @@ def _curves(
     numbers: Mapping[tuple[Any, ...], Mapping[str, Any]],
     options: CurveOptions,
 ) -> Curves:
-    """Return a curve for each group and each quantity of the y axis. `numbers`: metrics that find the marks."""
+    """Return a curve for each group and each quantity of the y axis.
+
+    `numbers`: the sizes of groups, and metrics that find the marks.
+    """
     curves = []
     without = []
     for key, table in result.groups():
@@ -372,19 +387,22 @@ def _curves(
             without.append(key)
             continue
         for y in options.ys:
-            curve_of_group = _curve(table, y, options)
-            marks = _marked(table, y, numbers.get(key, {}), options)
+            of_group = numbers.get(key, {})
+            curve_of_group = _curve(table, y, of_group, options)
+            marks = _marked(table, y, of_group, options)
             key_of_y = _key(result, key, y, options)
             curves.append(curve_of_group._replace(key=key_of_y, marks=marks))
     return Curves([*result.keys], curves, without)
 
 
-def _curve(table: pl.DataFrame, y: str, options: CurveOptions) -> Curve:
-    """Return the curve of a group with its sizes, as far as the table has them."""
+def _curve(table: pl.DataFrame, y: str, numbers: Mapping[str, Any], options: CurveOptions) -> Curve:
+    """Return the curve of a group with its sizes, as far as they are known."""
     last = table.row(-1, named=True)
-    positives = round(last["tp"] / last["recall"], 6) if last["tp"] else None
-    rows = None
-    if "fn" in last and "tn" in last:
+    positives = numbers.get("positives")
+    rows = numbers.get("rows")
+    if positives is None and last["tp"]:
+        positives = round(last["tp"] / last["recall"], 6)
+    if rows is None and "fn" in last and "tn" in last:
         positives = last["tp"] + last["fn"]
         rows = last["k"] + last["fn"] + last["tn"]
     points = _points(table, y, options)
@@ -408,7 +426,7 @@ def _benefits(
     y: str,
     at: float | None = None,
 ) -> pl.DataFrame:
-    """Return net benefits at thresholds. Between two scores tp and fp stay, but the price of fp rises.
+    """Return net benefits at thresholds, which fall between two scores, too.
 
     Without `at`, the thresholds are a grid, and on both sides of each score the nearest floats.
     """
@@ -465,7 +483,9 @@ def _is_ascending(table: pl.DataFrame) -> bool:
 
 
 def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
-    """Return the area under a curve with all thresholds: the sum over its steps, or of ROC its trapezoids."""
+    """Return the area under a curve: the sum over its steps, or of ROC its trapezoids."""
+    import numpy as np
+
     x = points["x"]
     y = points["y"]
     if options.is_roc:
@@ -487,10 +507,10 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
         return {"area": None if x.null_count() else (corners.diff() * middles).sum()}
     if not options.is_pr:
         return {}
-    width = x - x.shift(1, fill_value=0.0)
-    areas = {"area": (width * y).sum()}
+    width = np.diff(x.to_numpy(), prepend=0.0)
+    areas = {"area": float(width @ y.to_numpy())}
     if options.interpolated:
-        areas["envelope_area"] = (width * points["envelope"]).sum()
+        areas["envelope_area"] = float(width @ points["envelope"].to_numpy())
     return areas
 
 
@@ -561,7 +581,7 @@ def _band(table: pl.DataFrame, x: str) -> pl.DataFrame:
 
 
 def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
-    """Average the curves of the groups: precision by recall, recall by false positive rate, or metrics by rank."""
+    """Average the curves of the groups, or metrics of the groups at ranks."""
     over = options.mean_over
     of_groups = rows._replace(by=keys_of_means(rows.by, over))
     if of_groups.by is None:
@@ -606,7 +626,7 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
 
 
 def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
-    """Return the mean `area` over the groups, its standard deviation `spread`, and their number `n`."""
+    """Return the mean `area` of the groups, its standard deviation `spread`, and their number."""
     name = "roc_auc" if options.is_roc else "average_precision"
     if options.interpolated:
         name = "interpolated_average_precision"

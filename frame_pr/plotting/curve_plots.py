@@ -1,4 +1,4 @@
-"""`plot`: precision-recall, ROC, gain, lift, cost and threshold curves, in one axes or in panels."""
+"""`plot`: precision-recall, ROC, gain, lift, cost and threshold curves, also in panels."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def plot(
         Colours by the name of a system, or of a group. Other colours follow the order of the keys.
     labels : dict, optional
         Labels by name: of systems, groups, key columns and rates, and of the words "prevalence",
-        "random ranking", "confidence interval", "interpolated", "others" and "alert on all rows".
+        "random ranking", "confidence interval", "mean", "no positives" and "alert on all rows".
     legend : bool
         Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
@@ -216,7 +216,8 @@ def plot(
     if truth is None and score is None:
         if selection.mean_over or by is not None or of_rows:
             raise TypeError(
-                "mean_over=, by= and options need truth and score: without them, plot draws a frame of curve"
+                "mean_over=, by= and options need truth and score; without them, plot draws a "
+                "frame of curve"
             )
         data = curves_of_result(frame, selection)
     elif truth is None or score is None:
@@ -275,7 +276,10 @@ def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
         if not is_valid:
             hint = "the page of matplotlib's Line2D has the values"
             if isinstance(value, (list, tuple)):
-                hint = "it is for all lines, and colors={'s1': 'red', 's2': 'blue'} sets a colour for each"
+                hint = (
+                    "it is for all lines, and colors={'s1': 'red', 's2': 'blue'} sets a colour for "
+                    "each"
+                )
             raise ValueError(f"{name}: {shown(value)} is no {name} of a line in matplotlib; {hint}")
     return properties
 
@@ -289,7 +293,8 @@ def _facets(facet: bool | list[str], keys: Sequence[str]) -> list[str]:
         names = facet
     if not names:
         raise ValueError(
-            "facet=True needs a group for each panel: name columns, by=..., besides those of mean_over="
+            "facet=True needs a group for each panel: name columns, by=..., besides those of "
+            "mean_over="
         )
     for name in names:
         if name not in keys:
@@ -391,7 +396,7 @@ def _styled(
 
 
 def _numbers(curve: Curve, chart: Chart) -> dict[str, str]:
-    """Return the numbers of a curve by their names: areas, and its number of positives or of groups."""
+    """Return the numbers of a curve by their names: areas, and P or n."""
     options = chart.options
     numbers = {}
     if curve.area is not None:
@@ -430,7 +435,7 @@ def _labels(
     title: str,
     chart: Chart,
 ) -> tuple[list[str], str]:
-    """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
+    """Return the labels of the curves, and the title with what they share."""
     numbers = [_numbers(curve, chart) for curve in curves]
     about = [title]
     over = chart.options.mean_over
@@ -474,7 +479,10 @@ def _check_number(
 ) -> None:
     """Refuse more curves in one axes than can be told apart."""
     if n > most:
-        hint = "facet=True draws small multiples, highlight=['name'] some curves in colour; or filter the groups"
+        hint = (
+            "facet=True draws small multiples, highlight=['name'] some curves in colour; or filter "
+            "the groups"
+        )
         if not keys:
             hint = "give fewer of y="
         elif options.facet:
@@ -650,7 +658,10 @@ def _numbers_of_panels(
 
 
 def _key_label(key: Mapping[str, Any], style: Style) -> str:
-    """Return the label of the keys of a panel. Values that are no text have the name of their key."""
+    """Return the label of the keys of a panel.
+
+    Values that are no text have the name of their key.
+    """
     texts = []
     for name, value in key.items():
         text = style.label(value)
@@ -666,7 +677,7 @@ def _title_panel(
     *,
     several: bool,
 ) -> None:
-    """Write the group above a panel, with the numbers of its only curve, or the areas of its curves in their order."""
+    """Write the group above a panel, and the numbers of its curves in their order."""
     numbers = [_numbers(drawn.curve, chart) for drawn in curves]
     if not several:
         marks = [f"{mark.text}{mark.value}" for mark in curves[0].curve.marks]

@@ -1,4 +1,4 @@
-"""The style that all plots share: their common arguments, figures and panels, colours, legends and texts.
+"""The style of all plots: arguments, figures, panels, colours, legends and texts.
 
 The unit of all sizes is the font size, see `em`. The layout engine of matplotlib gives texts their
 room; a text that is too wide is measured and broken into lines, see `fit`.
@@ -37,7 +37,9 @@ DASHES: tuple[Any, ...] = (
 )
 CURVE = "curve"
 SHARED = "shared"
-"""The `gid` of lines with a colour of their own, and of legend entries about the whole plot, which come last."""
+"""The `gid` of lines with a colour of their own, and of legend entries about the whole plot, which
+come last.
+"""
 MOST_PANELS = 100
 IN_A_ROW = 4
 """The most panels in a row."""
@@ -83,7 +85,10 @@ class Style:
         *,
         panels: bool = False,
     ) -> Style:
-        """Validate the arguments before anything is computed. `panels`: whether the plot has several axes."""
+        """Validate the arguments before anything is computed.
+
+        `panels`: whether the plot has several axes.
+        """
         need_matplotlib()
         return cls(
             colors=_colors(arguments.get("colors")),
@@ -108,7 +113,7 @@ class Style:
         return self.label(metric, metric_title(value_text(metric)))
 
     def color_of(self, names: Iterable[Any], number: int) -> Any:
-        """Return the caller's colour for the first of these names that has one; else the colour of this number."""
+        """Return the caller's colour for the first name that has one, or that of the number."""
         for name in names:
             text = value_text(name)
             if text in self.colors:
@@ -182,7 +187,7 @@ def figure_of(ax: Axes) -> Any:
 
 
 def figure_size(ems: float | None = None) -> tuple[float, float]:
-    """Return the size of a new figure in inches: the caller's, or with a height of so many `ems`."""
+    """Return the size of a new figure: the caller's, or with a height of so many `ems`."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
@@ -213,7 +218,10 @@ def axes_of(
     *,
     square: bool = False,
 ) -> Iterator[Axes]:
-    """Yield the caller's axes, or the axes of a new figure. `square`: whether these are as wide as high."""
+    """Yield the caller's axes, or the axes of a new figure.
+
+    `square`: whether these are as wide as high.
+    """
     if style.axes:
         yield style.axes[0]
         return
@@ -238,7 +246,7 @@ def panels_of(
     shared: str = "xy",
     linked: str = "",
 ) -> Iterator[list[Axes]]:
-    """Yield axes for panels: the caller's, or those of a new figure, which is as wide as the caller's figures.
+    """Yield the caller's axes, or those of a new figure of the caller's width.
 
     `size`: the least width of a panel, if one fits, and its height, in em; the height grows by the
     width times `ratio`. Of the axes in `shared`, only the outer ones have numbers; those in
@@ -282,7 +290,10 @@ def panels_of(
 
 
 def one_or_all(axes: Sequence[Axes], *, several: bool = False) -> Any:
-    """Return the only axes, or panels as an array. `several`: whether the caller asked for panels."""
+    """Return the only axes, or panels as an array.
+
+    `several`: whether the caller asked for panels.
+    """
     import numpy as np
 
     if len(axes) == 1 and not several:
@@ -296,7 +307,7 @@ def title_panels(
     x: str,
     y: str,
 ) -> None:
-    """Write the titles that all panels share: of a new figure once, else at the last row and the first column."""
+    """Write the titles of all panels: once, or at the last row and the first column."""
     if len(axes) == 1:
         axes[0].set(xlabel=x, ylabel=y)
         return
@@ -323,7 +334,7 @@ def draw_legend(
     *,
     most_inside: int = INSIDE,
 ) -> None:
-    """Draw the legend where it covers least, below the axes if it has many entries, or above panels.
+    """Draw the legend inside of large axes, else below them, or above panels.
 
     A new figure has the legend outside and becomes higher for it. The caller's panels have it in
     or below the first one, and a figure without a layout engine gets a tight layout, which makes
@@ -392,7 +403,7 @@ def _in_columns(
     room: float,
     place: Mapping[str, Any],
 ) -> Any:
-    """Draw a legend in as many columns as fit into so many pixels, its labels wrapped if one does not."""
+    """Draw a legend in columns that fit into so many pixels."""
     handles = list(entries.values())
     labels = list(entries)
     options = {"title": title or None, "frameon": False, **LEGEND, **place}
@@ -419,7 +430,7 @@ def add_entry(ax: Axes, label: str, **properties: Any) -> None:
 
 
 def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
-    """Return the handles of a legend by label, each label once, and what concerns the whole plot last."""
+    """Return the handles of a legend by label, those about the whole plot last."""
     entries: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -433,7 +444,7 @@ def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
 
 
 def curves_in(ax: Axes) -> int:
-    """Return how many coloured curves the axes have, so that the next call goes on with the next colour."""
+    """Return how many curves the axes have: the next call goes on with the next colour."""
     return len({line.get_label() for line in ax.get_lines() if line.get_gid() == CURVE})
 
 
@@ -570,7 +581,10 @@ def fewer_ticks(axis: Any, most: int, *, integer: bool = False) -> None:
 
 
 def metric_title(name: str) -> str:
-    """Return the title of a metric, such as `F1 at threshold 0.5`. Other columns keep their names."""
+    """Return the title of a metric, such as `F1 at threshold 0.5`.
+
+    Other columns keep their names.
+    """
     if not is_rate(name) and not is_metric(name.removeprefix("mean_")):
         return name
     head, at, cutoff = name.partition("@")
@@ -591,7 +605,7 @@ def _upper(word: re.Match[str]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Format the value of a key: midnight as its date, floats with at most ten digits, and blanks so that one sees them."""
+    """Format the value of a key, so that one sees blanks, too."""
     if value is None:
         return "(null)"
     if isinstance(value, float):
@@ -605,7 +619,7 @@ def value_text(value: Any) -> str:
 
 
 def number_text(value: float, digits: int = 2) -> str:
-    """Format a metric with so many decimals, or with as many significant digits if it is small or close to 1."""
+    """Format a metric with so many decimals, or with more if it is near 0 or 1."""
     size = abs(value)
     if size >= 1e6:
         return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""`plot_intervals`, dots or trends with confidence intervals, and `plot_comparison`, differences of systems."""
+"""`plot_intervals`, dots or trends, and `plot_comparison`, differences of systems."""
 
 from __future__ import annotations
 
@@ -36,9 +36,14 @@ _OFFSET = 0.5
 """Height of the intervals of all systems of a group, in rows."""
 _GAP = 1.9
 _MOST_GAPS = 0.1
-"""Times are missing where a step is so many times the median, unless that is so for a larger share of the steps."""
+"""Times are missing where a step is so many times the median, unless that is so for a larger share
+of the steps.
+"""
 _BARS = 4000
-"""The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
+"""The most differences in a plot.
+
+Of more differences, every second or third is drawn, and so on.
+"""
 _DATES = (pl.Date, pl.Datetime)
 _SIDES = ("better", "worse")
 _SIGNIFICANT = 0.05
@@ -57,7 +62,7 @@ def plot_intervals(
     facet: str | None = None,
     **options: Unpack[StyleArguments],
 ) -> Axes | Any:
-    """Draw the confidence intervals of groups, the result of `intervals`: a forest plot, or a trend over time.
+    """Draw the confidence intervals of groups: a forest plot, or a trend over time.
 
     Parameters
     ----------
@@ -73,7 +78,7 @@ def plot_intervals(
         A key column whose values have a panel each. The frame then has one metric, or `metric=`
         names one.
     colors : dict, optional
-        Colours by the name of a system or group, and over time by the name of a line.
+        Colours by the name of a system, and over time by the name of a line.
     labels : dict, optional
         Labels by name: of systems, groups, key columns and metrics, and of "confidence interval",
         such as `{"confidence interval": "90 % interval"}`.
@@ -146,7 +151,7 @@ class _Panel(NamedTuple):
 
 
 def _with_times(frame: Any) -> Any:
-    """Return a frame of pandas with the starts of its periods, which have a place on an axis of times."""
+    """Return a frame of pandas with the starts of its periods."""
     dtypes: Any = getattr(frame, "dtypes", None)
     if hasattr(dtypes, "items"):
         periods = [name for name, dtype in dtypes.items() if str(dtype).startswith("period[")]
@@ -200,7 +205,7 @@ def _facets(
 
 
 def _title(metric: str, table: pl.DataFrame, style: Style) -> str:
-    """Return the title of an axis: the metric, and the level of its intervals if the frame has some."""
+    """Return the title of an axis: the metric, and the level of its intervals."""
     if table["low"].null_count() == table.height:
         return style.title(metric)
     level: Any = table["level"].max() if "level" in table.columns else None
@@ -213,7 +218,7 @@ def _in_order(
     columns: Sequence[str],
     value: str,
 ) -> pl.DataFrame:
-    """Sort rows by their only key if it is a time or an ordered category; otherwise the largest value comes first."""
+    """Sort rows by a key of times or ordered categories, or the largest value first."""
     key = table[columns[0]]
     is_ordered = key.dtype.is_temporal() or key.dtype == pl.Enum
     if key.dtype == pl.String:
@@ -230,7 +235,7 @@ def _name_rows(
     style: Style,
     height: float = _ROW,
 ) -> None:
-    """Write the names of rows from the top: a new figure gets their height, the caller's axes those that fit.
+    """Write the names of rows: a new figure gets their height, other axes those that fit.
 
     `height`: of a row in em.
     """
@@ -305,7 +310,10 @@ def _draw_dots(
 
 
 def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFrame:
-    """Return a row for each group, with its place `y` from the bottom. Blocks of slices have a row for their name."""
+    """Return a row for each group, with its place `y` from the bottom.
+
+    Blocks of slices have a row for their name.
+    """
     rows = list(key_of.values())
     groups = table.group_by(rows, maintain_order=True)
     table = groups.agg(
@@ -328,7 +336,7 @@ def _row_labels(
     *,
     numbered: bool,
 ) -> list[str]:
-    """Return the labels of all rows from the top: the names of groups with their n, and the names of blocks."""
+    """Return the names of groups with their n, and the names of blocks, from the top."""
     labels = dict[int, str]()
     for row in groups.rows(named=True):
         values = [row[column] for key, column in key_of.items() if key != _SLICE]
@@ -362,7 +370,10 @@ def _draw_systems(
     apart: bool,
     mean: bool,
 ) -> None:
-    """Draw the dots and intervals of a metric. `apart`: whether systems are beside each other in a row."""
+    """Draw the dots and intervals of a metric.
+
+    `apart`: whether systems are beside each other in a row.
+    """
     several = apart and len(systems) > 1
     has_bounds = table["low"].null_count() < table.height
     if several and not has_bounds:
@@ -417,7 +428,7 @@ def _draw_trends(
     panels: Sequence[_Panel],
     style: Style,
 ) -> list[Axes]:
-    """Draw a line for each value of the other keys, and a panel for each metric, one below the other."""
+    """Draw a line for each value of the other keys, and a panel for each metric."""
     others = {key: column for key, column in keys.items() if key != along}
     is_faceted = bool(panels[0].title)
     columns = draw.IN_A_ROW if is_faceted else 1
@@ -462,8 +473,8 @@ def _draw_trend(
     if len(lines) > _MOST_LINES or (len(lines) > 1 and table.height > _MOST_POINTS):
         raise ValueError(
             f"{len(lines)} lines of {table.height:,} points are more than {_MOST_LINES} lines or "
-            f"{_MOST_POINTS} points: filter the groups, take longer periods, or facet= draws a panel "
-            f"for each value of {style.join(others)}"
+            f"{_MOST_POINTS} points: filter the groups, take longer periods, or facet= draws a "
+            f"panel for each value of {style.join(others)}"
         )
     style.check_colors([value for key in lines for value in key])
     step = _usual_step(table["x"])
@@ -492,7 +503,7 @@ def _draw_trend(
 
 
 def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
-    """Set the ticks of the x axis, and return the place of each value: a number, a time, or that of its name."""
+    """Set the ticks of the x axis, and return the place of each value."""
     ems = ax.get_window_extent().width / draw.figure_of(ax).dpi / draw.em()
     if values.dtype in _DATES:
         from matplotlib import dates
@@ -622,8 +633,8 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
     systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
     if len(systems) != 2 or not key_of:
         raise ValueError(
-            f"plot_comparison draws two systems by groups, and the frame has {len(systems)} systems; "
-            "filter it, or draw the result of compare, which has all pairs"
+            f"plot_comparison draws two systems by groups, and the frame has {len(systems)} "
+            "systems; filter it, or draw the result of compare, which has all pairs"
         )
     rows = list(key_of.values())
     old, new = (_of_system(table, system, side) for side in systems)
@@ -709,7 +720,7 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
 
 
 def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
-    """Draw the mean difference and its confidence interval, which `compare` computes, and a line at 0."""
+    """Draw the mean difference with its confidence interval, and a line at 0."""
     draw_line = ax.axvline if along_x else ax.axhline
     draw_span = ax.axvspan if along_x else ax.axhspan
     rows = list(pairs.keys.values())
@@ -737,7 +748,7 @@ def _draw_intervals(
     metric: str | None,
     style: Style,
 ) -> Axes:
-    """Draw differences from a baseline with their confidence intervals, from the result of `compare`."""
+    """Draw differences with their confidence intervals, the result of `compare`."""
     result, name = _read_comparison(frame, metric)
     key_of = {**result.keys, "system": "system"}
     key_of = {key: column for key, column in key_of.items() if result.table[column].n_unique() > 1}
@@ -792,7 +803,7 @@ def _draw_intervals(
 
 
 def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
-    """Return which differences are significant, and what this means, and the opposite, in the legend."""
+    """Return which differences are significant, and the words for both kinds."""
     for column, name in (("p_adjusted", "adjusted p"), ("p_value", "p")):
         if column in table.columns and table[column].null_count() < table.height:
             clear = (table[column] < _SIGNIFICANT).fill_null(value=False)
@@ -805,7 +816,10 @@ def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
 
 
 def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
-    """Read a result of `compare`, and the name of its metric. Infinite bounds of one-sided intervals become finite."""
+    """Read a result of `compare`, and the name of its metric.
+
+    Infinite bounds of one-sided intervals become finite.
+    """
     columns = ("metric", "baseline", "system", "difference", "low", "high")
     required = dict.fromkeys(columns, "compare gives it")
     result = read_result(

@@ -47,7 +47,7 @@ def read_result(
     expectation: str,
     first: Sequence[str] = (),
 ) -> Result:
-    """Read these columns of a result, and its keys, which are the columns before the first of `columns` and `first`.
+    """Read these columns of a result, and its keys, which are the columns before them.
 
     `columns`: their names, each with the advice if the frame lacks it; an empty advice makes it
     optional. `expectation`: the start of the error.
@@ -65,7 +65,8 @@ def read_result(
     if {"truth", "prediction"} <= {*names}:
         kind = kind.with_labels(["truth", "prediction"])
     # The streaming engine would copy the columns.
-    keys, table = names[:end], kind.read(kind.columns).collect(engine="in-memory")
+    keys = names[:end]
+    table = kind.read(kind.columns).collect(engine="in-memory")
     if table.height:
         _check_dtypes(table.select(*keys, *available), keys, expectation)
     key_of = {name: f"key {i}" for i, name in enumerate(keys)}
@@ -85,19 +86,21 @@ def _check_dtypes(
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(
-                f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take one of it"
+                f"column {name!r} is {type_of(dtype)}, and a plot needs one value per row; take "
+                "one of it"
             )
         is_number = dtype.is_numeric() or dtype == pl.Null
         if not is_number and name not in (*keys, *_LABELS):
             raise TypeError(
-                f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to numbers"
+                f"{expectation}, and column {name!r} of this one is {type_of(dtype)}; cast it to "
+                "numbers"
             )
 
 
 def read_metrics(
     frame: Any, metric: Any, expectation: str
 ) -> tuple[Mapping[str, str], dict[str, pl.DataFrame]]:
-    """Read a result of `intervals` or of `evaluate`: return its keys, see `Result`, and a table for each metric.
+    """Return the keys of a result of `intervals` or `evaluate`, and a table for each metric.
 
     The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the
     units behind. `expectation`: the start of an error.

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _MOST_BINS = 10_000
 _OUTLYING = 0.005
 _FAR = 20
-"""The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
+"""The axis leaves out scores at the ends, if without this share of rows the range is this many
+times smaller.
+"""
 
 
 class ScoresArguments(StyleArguments, LabelOptions, total=False):
@@ -134,7 +136,10 @@ def _draw_groups(
     draw_group: Callable[..., str],
     shared: str = "xy",
 ) -> Any:
-    """Draw the only group into one axes, or a panel for each group. `draw_group` returns numbers for the title."""
+    """Draw the only group into one axes, or a panel for each group.
+
+    `draw_group` returns numbers for the title.
+    """
     groups = result.groups() or [((), result.table)]
     many = len(groups) > 1
     with draw.panels_of(
@@ -180,7 +185,7 @@ def _draw_histograms(
     ascending: bool,
     in_panel: bool,
 ) -> str:
-    """Draw the histograms of positives and negatives with the same bins, and return numbers for a title."""
+    """Draw the histograms of positives and negatives, and return numbers for a title."""
     import numpy as np
 
     table = table.sort("k").filter(pl.col("threshold").cast(pl.Float64).is_finite())
@@ -272,7 +277,7 @@ def plot_gains(
     y: Literal["recall", "precision", "lift"] = "recall",
     **options: Unpack[StyleArguments],
 ) -> Axes | Any:
-    """Draw a gains table, the result of `gains_table`: a bar for each decile of rows, a line for all rows up to there.
+    """Draw a gains table: a bar for each tenth of the rows, and a cumulative line.
 
     Several systems and groups give one panel each.
 

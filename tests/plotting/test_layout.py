@@ -1,4 +1,4 @@
-"""No text is cut, nothing is covered, colours can be told apart, and three plots look as they did."""
+"""No text is cut, nothing is covered, and three plots look as they did."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """After a deliberate change, `pytest tests/plotting/test_layout.py` leaves the new pictures in its folders."""
+    """After a deliberate change, copy the new picture from the folder of the test."""
     from matplotlib.testing.compare import compare_images
 
     constraints = request.config.rootpath.joinpath("constraints.txt").read_text(encoding="utf-8")

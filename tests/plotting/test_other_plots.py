@@ -32,7 +32,8 @@ def test_histograms_sum_to_1() -> None:
     assert legend(ax) == [
         f"positives ({positives})",
         f"negatives ({RUN.height - positives})",
-        f"threshold 0.7: precision {100 * precision:.0f} %, recall {100 * recall:.0f} %, FPR {100 * fpr:.0f} %",
+        f"threshold 0.7: precision {100 * precision:.0f} %, recall {100 * recall:.0f} %, "
+        f"FPR {100 * fpr:.0f} %",
     ]
     assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("good", 0)
 
