@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, cast
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stack
 from frame_pr.frames.dispatch import find_kind, read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import examples, shown
-from frame_pr.functions.evaluation import averaged, keys_of_means, means_for, metrics_of
+from frame_pr.functions.evaluation import averaged, keys_of_means, means_for
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.results import on_rows
@@ -35,14 +35,14 @@ from frame_pr.inputs.values import (
 )
 from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics.aggregation import plan_for, values
-from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.cutoffs import Rank, SelectsAtMost, Threshold
+from frame_pr.metrics.goals import is_goal, threshold_of
 from frame_pr.metrics.means import Means, Statistic
-from frame_pr.metrics.metric import ratio
-from frame_pr.metrics.names import is_metric
+from frame_pr.metrics.metric import Cutoff, ratio
 from frame_pr.metrics.numbers import each, read_decimal, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
-CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall", "f1")
+CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall")
 """The counts and rates of `confusion` after the cutoff."""
 _MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
@@ -77,13 +77,14 @@ def confusion(
     score : str or polars expression, or several; optional
         Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
         `by`. Not with `prediction`.
-    threshold : float or list of float; str, polars expression or frame; optional
+    threshold : float or str, or list of these; polars expression or frame; optional
         Rows with at least this score, or with `ascending` at most this score, are predicted
-        positive. Several thresholds give a row each, with a key column `threshold`. For a threshold
-        per group, pass a column that is constant in the group, or a frame with the columns of `by`
-        and one more, such as a result of `evaluate`. The name of a metric, such as
-        "threshold@precision=0.9", is the threshold of each group. Where a threshold is null, all
-        values but the prevalence are null.
+        positive. A goal is the best threshold of each group: "max_f1", "precision=0.9",
+        "max_precision@recall=0.8", "min_cost5", or "threshold@20%" for the lowest one that selects
+        at most 20 % of the rows. Several thresholds and goals give a row each. For a threshold per
+        group, pass a column that is constant in the group, or a frame with the columns of `by` and
+        one more, such as a result of `evaluate`. Where its threshold is null, all values but the
+        prevalence are null.
     k : int, str or list of these; optional
         The first k rows are predicted positive. In a smaller group, the missing rows count as
         misses. Or a share of the rows of the group, such as "10%", rounded up.
@@ -91,8 +92,7 @@ def confusion(
         Predicted class, instead of a score. True means predicted positive, and so does 1 if `truth`
         does not hold numbers. Other values are labels, as in `truth`, together with `positive`.
     rates : str or list of str
-        More columns: rates such as "fpr", "mcc" or "f0.5". "all": all rates of the confusion
-        matrix.
+        More columns: rates such as "f1", "fpr" or "mcc". "all": all rates of the confusion matrix.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
@@ -118,9 +118,9 @@ def confusion(
     Returns
     -------
     Frame of the same kind
-        The keys and the cutoff: `threshold`, or `k` (after `share` where several shares of the rows
-        are given). Then `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may
-        be shared; with weights see `Options`), `precision, recall, f1` and the `rates` (Float64;
+        The keys and the cutoff: `threshold` (after `goal` where several goals are given), or `k`
+        (after `share` where several shares of the rows are given). Then `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may
+        be shared; with weights see `Options`), `precision, recall` and the `rates` (Float64;
         null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
         whose threshold is null is among the undefined.
 
@@ -151,162 +151,196 @@ def confusion(
     >>> import frame_pr as fp
     >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
     >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
-    >>> fp.confusion(run, "relevant", "score", threshold=3, by="query").drop("recall")
+    >>> fp.confusion(run, "relevant", "score", threshold=3, by="query")
     shape: (2, 8)
-    ┌───────┬───────────┬─────┬─────┬─────┬─────┬───────────┬─────┐
-    │ query ┆ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ f1  │
-    │ ---   ┆ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ --- │
-    │ str   ┆ i64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64 │
-    ╞═══════╪═══════════╪═════╪═════╪═════╪═════╪═══════════╪═════╡
-    │ ink   ┆ 3         ┆ 2   ┆ 1   ┆ 0   ┆ 0   ┆ 0.666667  ┆ 0.8 │
-    │ tea   ┆ 3         ┆ 0   ┆ 1   ┆ 2   ┆ 0   ┆ 0.0       ┆ 0.0 │
-    └───────┴───────────┴─────┴─────┴─────┴─────┴───────────┴─────┘
+    ┌───────┬───────────┬─────┬─────┬─────┬─────┬───────────┬────────┐
+    │ query ┆ threshold ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ recall │
+    │ ---   ┆ ---       ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ ---    │
+    │ str   ┆ i64       ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64    │
+    ╞═══════╪═══════════╪═════╪═════╪═════╪═════╪═══════════╪════════╡
+    │ ink   ┆ 3         ┆ 2   ┆ 1   ┆ 0   ┆ 0   ┆ 0.666667  ┆ 1.0    │
+    │ tea   ┆ 3         ┆ 0   ┆ 1   ┆ 2   ┆ 0   ┆ 0.0       ┆ 0.0    │
+    └───────┴───────────┴─────┴─────┴─────┴─────┴───────────┴────────┘
     >>> best = fp.confusion(
-    ...     run, "relevant", "score", threshold="threshold@max_f1", rates="mcc", by="query"
+    ...     run, "relevant", "score", threshold="max_f1", rates="mcc", by="query"
     ... )
     >>> best.select("query", "threshold", "tp", "mcc").rows()
     [('ink', 4, 2, None), ('tea', 1, 2, None)]
     """
     _refuse_arguments(score, threshold, k, prediction)
-    undefined, means = filling(undefined), means_for(mean_over, statistics)
-    columns, by = (
-        columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION),
-        keys_of_means(by, mean_over),
-    )
-    if score is not None and isinstance(threshold, str) and threshold.startswith("threshold@"):
-        kind = find_kind(frame)
-        if is_metric(threshold) and (kind is None or threshold not in kind.columns):
-            threshold = metrics_of(frame, threshold, truth, score, options, by, positive)
+    means = means_for(mean_over, statistics)
+    columns = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION)
     threshold = read_stream(threshold)
-    column = threshold if isinstance(threshold, (str, pl.Expr)) else None
-    by_group = column is not None or find_kind(threshold) is not None
-    cutoffs = [Threshold.of(1)] if by_group else _cutoffs(threshold, k)
-    scores: Any = score if prediction is None else prediction
+    kind = find_kind(frame)
+    is_column = isinstance(threshold, pl.Expr) or (
+        isinstance(threshold, str)
+        and (not is_goal(threshold) or (kind is not None and threshold in kind.columns))
+    )
+    by_group = is_column or find_kind(threshold) is not None
     request = request_of(
-        truth, scores, by, positive, options, predicted=prediction is not None, threshold=column
+        truth,
+        cast(Columns, score if prediction is None else prediction),
+        keys_of_means(by, mean_over),
+        positive,
+        options,
+        predicted=prediction is not None,
+        threshold=threshold if is_column else None,
     )
-    thresholds = (
-        []
-        if by_group
-        else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
+
+    cutoffs: list[Cutoff] = [Threshold.of(1)]
+    if k is not None:
+        cutoffs = _ranks(k)
+    elif threshold is not None and not by_group:
+        cutoffs = _thresholds(threshold)
+    numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]
+    use = Use(
+        ranks=len(numbers) < len(cutoffs),
+        thresholds=[] if by_group else numbers,
+        averages=means is not None,
     )
-    use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
-    # The k of each group says which rows a single share selects.
-    has_no_key = by_group or prediction is not None or isinstance(scalar(k), str)
-    compute = partial(
-        _confusion,
+    table = _Table(
         cutoffs=cutoffs,
-        key=[] if has_no_key else [_key(cutoffs[0])],
-        columns=list(dict.fromkeys(["k", *columns])) if k is not None else columns,
-        threshold=threshold if by_group else None,
-        means=means,
-        undefined=undefined,
+        columns=columns if k is None else list(dict.fromkeys(["k", *columns])),
+        key=[] if by_group or prediction is not None else _key(cutoffs, k),
+        by_group=threshold if by_group else None,
     )
+    compute = partial(_confusion, table=table, means=means, undefined=filling(undefined))
     return on_rows(frame, request.used_as(use), compute)
+
+
+class _Table(NamedTuple):
+    """What a table of confusion matrices has."""
+
+    cutoffs: Sequence[Cutoff]
+    columns: Sequence[str]
+    """The counts and rates."""
+    key: Sequence[str]
+    """The columns of the cutoff."""
+    by_group: Any
+    """The threshold of each group, as a column or a frame, if groups have their own."""
 
 
 def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> None:
     """Require a score with a threshold or a cutoff, or a prediction without a score."""
-    if score is not None and threshold is k is prediction is None:
+    if score is not None and all(cut is None for cut in (threshold, k, prediction)):
         raise ValueError(
-            "confusion takes one of threshold=, k=, prediction=; got none: a score needs threshold=0.5 or k=10, and "
-            f"predicted classes are prediction={shown(score)}"
+            "confusion takes one of threshold=, k=, prediction=; got none: a score needs "
+            f"threshold=0.5 or k=10, and predicted classes are prediction={shown(score)}"
         )
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
-        passed = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
+        passed = "no score, and no prediction" if score is None else "a score, and a prediction"
         raise ValueError(
-            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {passed}"
+            "confusion needs a score and a cutoff or threshold, or prediction= and no score; got "
+            f"{passed}"
         )
     if prediction is not None:
         refuse_several("prediction", prediction)
 
 
 def _confusion(
-    frame: Frame,
-    request: Request,
-    cutoffs: Sequence[Rank | Threshold],
-    key: Sequence[str],
-    columns: Sequence[str],
-    threshold: Any,
-    means: Means | None,
-    undefined: float | None,
+    frame: Frame, request: Request, table: _Table, means: Means | None, undefined: float | None
 ) -> Frame:
-    """Compute what `confusion` returns.
-
-    `key`: the column of the cutoff, if all groups have the same cutoffs. `columns`: the counts and
-    rates. `threshold`: the threshold of each group, as a column or a frame, if groups have their
-    own.
-    """
+    """Compute what `confusion` returns."""
     rows, output = rows_of(frame, request, all_groups=True)
-    names = [f"{column}@{cutoff}" for cutoff in cutoffs for column in columns]
-    named = {name: name for name in names}
+    counts = [f"{column}@{cutoff}" for cutoff in table.cutoffs for column in table.columns]
+    thresholds = [_threshold_name(cutoff) for cutoff in table.cutoffs]
+    names = [*counts, *(name for name in thresholds if name)]
+    named = {name: name for name in dict.fromkeys(names)}
     metrics = named if means is None else means.columns(named)
     totals = [name for name in metrics if name not in named]
-    rows, defined = (
-        (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
-    )
-    table = values(rows, metrics, undefined)
-    lines = [{column: pl.col(f"{column}@{cutoff}") for column in columns} for cutoff in cutoffs]
-    if key:
-        lines = [line | value for line, value in zip(lines, _key_values(cutoffs), strict=True)]
-        table = stacked(table, [pl.col("group"), *map(by_name, totals)], lines)
-    else:
-        table = table.select("group", *totals, **lines[0])
-    if defined is not None:
-        # Where the threshold of a group is null, the counts are null too.
-        table = table.join(defined, on="group", how="left", maintain_order="left")
-        at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
-        table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
-    by_group = defined is not None
-    if means is None:
-        return output.result(
-            table, list(dict.fromkeys([*(["threshold"] if by_group else key), *columns]))
-        )
-    nullable = plan_for(rows, names, undefined).undefinable()
-    undefinable = by_group or bool(nullable)
-    averaged_columns = [name for name in (*columns, *totals) if name not in key]
-    return averaged(output, table, averaged_columns, means, undefinable=undefinable, more_keys=key)
+    thresholds_of_groups = None
+    if table.by_group is not None:
+        rows, thresholds_of_groups = predicted_by_group(rows, output, table.by_group)
 
-
-def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
-    """Validate thresholds or ranks, each of them once; a Boolean prediction has the threshold 1."""
-    argument, values = (
-        ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    )
-    read = Threshold.of if k is None else Rank.of
-    cutoffs: list[Rank | Threshold] = [
-        read(value) for value in each(argument, values, _MOST_CUTOFFS)
+    lines = [
+        {name: value for name, value in line.items() if name in (*table.key, *table.columns)}
+        for line in _lines(table)
     ]
-    for cutoff in cutoffs:
-        if cutoffs.count(cutoff) > 1:
-            raise ValueError(f"{argument} has {cutoff.text} twice")
-    if len({_key(cutoff) for cutoff in cutoffs}) > 1:
-        raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
+    result = stacked(
+        values(rows, metrics, undefined), [pl.col("group"), *map(by_name, totals)], lines
+    )
+    key = list(table.key)
+    if thresholds_of_groups is not None:
+        # Where the threshold of a group is null, the counts are null too.
+        result = result.join(thresholds_of_groups, on="group", how="left", maintain_order="left")
+        at_threshold = pl.col(name for name in table.columns if not rate_of(name).of_group)
+        result = result.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
+        key = ["threshold"]
+    if means is None:
+        return output.result(result, list(dict.fromkeys([*key, *table.columns])))
+
+    # A threshold of the group is no key of means over groups.
+    key = [name for name in table.key if name != "threshold" or not any(thresholds)]
+    undefinable = table.by_group is not None or bool(
+        plan_for(rows, counts, undefined).undefinable()
+    )
+    averaged_columns = [name for name in (*table.columns, *totals) if name not in key]
+    return averaged(output, result, averaged_columns, means, undefinable=undefinable, more_keys=key)
+
+
+def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
+    """Return the columns of each cutoff. At a rank, its key is the metric `k`."""
+    numbers = [read_number(cut.text) for cut in table.cutoffs if isinstance(cut, Threshold)]
+    is_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
+    dtype = pl.Int64 if is_whole and len(numbers) == len(table.cutoffs) else pl.Float64
+    lines = []
+    for cutoff in table.cutoffs:
+        line = {column: pl.col(f"{column}@{cutoff}") for column in table.columns}
+        if isinstance(cutoff, Rank):
+            if isinstance(cutoff.k, Fraction):
+                percent = read_decimal(cutoff.text.removesuffix("%"))
+                line["share"] = pl.lit(float(percent / 100))
+        elif isinstance(cutoff, Threshold):
+            line["threshold"] = pl.lit(read_number(cutoff.text), dtype=dtype)
+            line["goal"] = pl.lit(cutoff.text)
+        else:
+            threshold = pl.col(_threshold_name(cutoff))
+            line["threshold"] = threshold.cast(pl.Float64) if numbers else threshold
+            line["goal"] = pl.lit(str(cutoff))
+        lines.append(line)
+    return lines
+
+
+def _threshold_name(cutoff: Cutoff) -> str:
+    """Return the metric that is the threshold of a goal; empty for another cutoff."""
+    if isinstance(cutoff, (Rank, Threshold)):
+        return ""
+    return str(cutoff) if isinstance(cutoff, SelectsAtMost) else f"threshold@{cutoff}"
+
+
+def _thresholds(threshold: Any) -> list[Cutoff]:
+    """Validate thresholds and goals, each of them once."""
+    cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
+    _refuse_twice("threshold", cutoffs)
     return cutoffs
 
 
-def _key(cutoff: Rank | Threshold) -> str:
-    """Return the column that tells cutoffs of this kind apart."""
-    if isinstance(cutoff, Threshold):
-        return "threshold"
-    return "share" if isinstance(cutoff.k, Fraction) else "k"
+def _ranks(k: Any) -> list[Cutoff]:
+    """Validate ranks, each of them once."""
+    ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
+    _refuse_twice("k", ranks)
+    if len({isinstance(rank.k, Fraction) for rank in ranks}) > 1:
+        raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
+    return [*ranks]
 
 
-def _key_values(cutoffs: Sequence[Rank | Threshold]) -> list[dict[str, pl.Expr]]:
-    """Return the column that tells cutoffs apart, for each cutoff. At a rank, it is the metric `k`."""
-    numbers = [read_number(cutoff.text) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
-    if numbers:
-        dtype = (
-            pl.Int64
-            if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
-            else pl.Float64
-        )
-        return [{"threshold": pl.lit(number, dtype=dtype)} for number in numbers]
-    shares = [cutoff.text.removesuffix("%") for cutoff in cutoffs]
-    return [
-        {"share": pl.lit(float(read_decimal(share) / 100))} if share else {} for share in shares
-    ]
+def _refuse_twice(argument: str, cutoffs: Sequence[Cutoff]) -> None:
+    for cutoff in cutoffs:
+        if cutoffs.count(cutoff) > 1:
+            text = cutoff.text if isinstance(cutoff, (Rank, Threshold)) else str(cutoff)
+            raise ValueError(f"{argument} has {text} twice")
+
+
+def _key(cutoffs: Sequence[Cutoff], k: Any) -> list[str]:
+    """Return the columns that tell cutoffs apart."""
+    if isinstance(cutoffs[0], Rank):
+        if not isinstance(cutoffs[0].k, Fraction):
+            return ["k"]
+        # The k of each group says which rows a single share selects.
+        return [] if isinstance(scalar(k), str) else ["share"]
+    is_goal_among_several = len(cutoffs) > 1 and any(map(_threshold_name, cutoffs))
+    return ["goal", "threshold"] if is_goal_among_several else ["threshold"]
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")

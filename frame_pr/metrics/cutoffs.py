@@ -248,6 +248,39 @@ class Npv(Cutoff):
         return (rest > 0) & _has_share(negatives, rest, self.npv, fractional=blocks.fractional)
 
 
+@dataclass(frozen=True, repr=False)
+class EqualErrors(Cutoff):
+    """The rows at the highest threshold whose false positive rate is at least the miss rate."""
+
+    kind = "goal"
+    has_expectation = False
+    beyond_steps = "all"
+    needs = ("positives", "negatives")
+
+    def __str__(self) -> str:
+        return "equal_error_rate"
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """Return the smallest counts of the blocks that have crossed."""
+        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
+
+    def allows(self, blocks: Blocks) -> pl.Expr:
+        """Return whether the false positive rate of a block is at least its miss rate."""
+        both = (blocks.positives > 0) & (blocks.rows > blocks.positives)
+        return self.crossed(blocks) & both
+
+    def crossed(self, blocks: Blocks) -> pl.Expr:
+        """Return the same for a group with positives and negatives."""
+        counts = blocks.counts
+        negatives = blocks.rows - blocks.positives
+        false = counts.one * (blocks.k - blocks.tp) * blocks.positives
+        missed = counts.one * (blocks.positives - blocks.tp) * negatives
+        # Sums of float weights are equal up to rounding errors.
+        if blocks.fractional:
+            return false - missed >= -CLOSE * (counts.one * blocks.positives * negatives)
+        return false >= missed
+
+
 class LimitedRate(NamedTuple):
     """A rate that a name may limit, such as `recall@fpr=0.1`.
 

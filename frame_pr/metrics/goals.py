@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from frame_pr.metrics.cutoffs import LIMIT, RANK, SelectsAtMost, cutoff_of
+from frame_pr.frames.messages import shown
+from frame_pr.metrics.cutoffs import LIMIT, RANK, EqualErrors, SelectsAtMost, Threshold, cutoff_of
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Rate, rate_of
@@ -153,12 +155,33 @@ class Goal(Cutoff):
         )
 
 
-AT_GOAL = rf"{GOAL}|threshold@{RANK}"
+AT_GOAL = rf"{GOAL}|threshold@{RANK}|equal_error_rate"
 """How a goal is written after the name of a rate."""
 
 
 def goal_of(text: str) -> Cutoff:
-    """Read a goal, or the threshold that selects at most so many rows, from the name of a metric."""
+    """Read what follows the name of a rate: a goal, or another threshold of the group."""
+    if text == "equal_error_rate":
+        return EqualErrors()
     if text.startswith("threshold@"):
         return SelectsAtMost.parse(text.removeprefix("threshold@"))
     return Goal.parse(text)
+
+
+def is_goal(text: str) -> bool:
+    """Return whether a text is a goal, or a limit, as the threshold of a caller."""
+    names = (text, text.removeprefix("threshold@"))
+    return any(re.fullmatch(rf"{AT_GOAL}|{LIMIT}", name) for name in names)
+
+
+def threshold_of(value: Any) -> Cutoff:
+    """Validate a threshold of the caller: a number, or a goal such as "max_f1"."""
+    if not isinstance(value, str):
+        return Threshold.of(value)
+    if not is_goal(value):
+        raise ValueError(
+            f"threshold: {shown(value)} is neither a number nor a goal; goals are 'max_f1', "
+            "'precision=0.9', 'min_cost5', 'threshold@20%' and the like"
+        )
+    text = value if re.fullmatch(AT_GOAL, value) else value.removeprefix("threshold@")
+    return cutoff_of(text) if re.fullmatch(LIMIT, text) else goal_of(text)

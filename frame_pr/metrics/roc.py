@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from frame_pr.metrics.cutoffs import CLOSE, Limit
+from frame_pr.metrics.cutoffs import EqualErrors, Limit
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
 
@@ -76,41 +76,36 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 
 
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
-    negatives, needs = b.rows - b.positives, ("positives", "negatives")
-    one = b.counts.one
-    excess = one * (b.k - b.tp) * b.positives - one * (b.positives - b.tp) * negatives
-    # Sums of float weights are equal up to rounding errors.
-    crossed = excess >= (-CLOSE * (one * b.positives * negatives) if b.fractional else 0)
+    cutoff = EqualErrors()
     if name["threshold"] is not None:
-        both = (b.positives > 0) & (negatives > 0)
-        parts = {name[0]: Aggregate(crossed & both, "strictest")}
         return Metric(
             "threshold",
             pl.col(name[0]),
-            by_ties(parts, bounded=False),
-            needs=needs,
-            beyond_steps="all",
+            by_ties({name[0]: Aggregate(cutoff.allows(b), "strictest")}, bounded=False),
+            needs=cutoff.needs,
+            beyond_steps=cutoff.beyond_steps,
         )
     # The first block with a positive at whose end the curve has crossed: the counts before it and
-    # after it.
+    # after it. Rows that are not retrieved rank last, as one tied block.
     counts = {
-        "tp before": b.tp - b.hits,
-        "k before": b.k - b.size,
-        "tp after": b.tp,
-        "k after": b.k,
+        "tp before": (b.tp - b.hits, b.retrieved_positives),
+        "k before": (b.k - b.size, b.retrieved_rows),
+        "tp after": (b.tp, b.positives),
+        "k after": (b.k, b.rows),
     }
-    parts = {
-        f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min")
-        for count, of in counts.items()
-    }
-    # Rows that are not retrieved rank last, as one tied block.
-    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
-    tp0, k0, tp1, k1 = (
-        pl.col(part).fill_null(last)
-        for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
-    )
-    fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
-    fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)
+    parts = {}
+    ends = []
+    for count, (of_block, last) in counts.items():
+        crossing = pl.when(cutoff.crossed(b)).then(of_block)
+        parts[f"crossing, {count}"] = Aggregate(crossing, "min")
+        ends.append(pl.col(f"crossing, {count}").fill_null(last))
+    tp0, k0, tp1, k1 = ends
+
+    negatives = b.rows - b.positives
+    fpr0 = ratio(k0 - tp0, negatives)
+    fpr1 = ratio(k1 - tp1, negatives)
+    fnr0 = ratio(b.positives - tp0, b.positives)
+    fnr1 = ratio(b.positives - tp1, b.positives)
     # Not below 0: float weights may have crossed up to rounding errors.
     beyond = (fpr1 - fnr1).clip(lower_bound=0)
     on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + beyond)
@@ -119,7 +114,7 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
         "share",
         pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line),
         by_ties(parts, bounded=True),
-        needs=needs,
+        needs=cutoff.needs,
         best="smallest",
     )
 

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 from compare import assert_same, near
 
+from frame_pr.functions.confusion import CONFUSION_COLUMNS
+
 F = Fraction
 RUN = pl.DataFrame(
     {
@@ -281,3 +283,69 @@ def test_mean_over_alone_names_the_groups():
         RUN.pr.confusion("y", "s", threshold=0.5, mean_over="q"),
         RUN.pr.confusion("y", "s", threshold=0.5, by="q", mean_over="q"),
     )
+
+
+# One ranked list: positives at ranks 1, 3 and 6 of six. F1 is best at 0.7 (2 of 3 rows and of 3
+# positives). Precision 0.9 only at 0.9. Recall 0.8 takes all six rows. At most 20 % of six rows,
+# rounded up, are two. 1 + 5 * 1, or 3 false positives at all six rows: cost 3 is least.
+LIST = pl.DataFrame({"y": [1, 0, 1, 0, 0, 1], "s": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]})
+GOALS = {
+    "max_f1": (0.7, 2, 1, 1, 2),
+    "precision=0.9": (0.9, 1, 0, 2, 3),
+    "recall=0.8": (0.4, 3, 3, 0, 0),
+    "threshold@20%": (0.8, 1, 1, 2, 2),
+    "min_cost5": (0.4, 3, 3, 0, 0),
+    "max_precision@recall=0.5": (0.7, 2, 1, 1, 2),
+    "equal_error_rate": (0.7, 2, 1, 1, 2),
+}
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_goal_is_the_threshold_of_each_group(goal):
+    names = [goal] if goal.startswith("threshold@") else [goal, f"threshold@{goal}"]
+    for name in names:
+        for frame in (LIST, LIST.lazy()):
+            found = frame.pr.confusion("y", "s", threshold=name).lazy().collect()
+            assert found.columns == ["threshold", *CONFUSION_COLUMNS]
+            assert found.row(0)[:5] == GOALS[goal]
+        of_pandas = LIST.to_pandas().pr.confusion("y", "s", threshold=name)
+        assert tuple(of_pandas.iloc[0, :5]) == GOALS[goal]
+
+
+def test_a_list_of_goals_and_numbers():
+    goals = [*GOALS, 0.55]
+    found = LIST.pr.confusion("y", "s", threshold=goals)
+    assert found.columns == ["goal", "threshold", *CONFUSION_COLUMNS]
+    known = [(goal, *counts) for goal, counts in GOALS.items()] + [("0.55", 0.55, 2, 2, 1, 1)]
+    assert [row[:6] for row in found.rows()] == known
+    # Two groups of the same rows have the same means, and no threshold of their own.
+    twice = pl.concat([LIST.with_columns(q=1), LIST.with_columns(q=2)])
+    means = twice.pr.confusion("y", "s", threshold=goals, mean_over="q").sort("goal")
+    assert means["mean_tp"].to_list() == found.sort("goal")["tp"].to_list()
+    assert "threshold" not in means.columns
+
+
+def test_a_goal_that_nothing_meets_selects_no_row():
+    data = pl.DataFrame({"y": [0, 1], "s": [2.0, 1.0]})
+    found = data.pr.confusion("y", "s", threshold="precision=0.9", rates="all")
+    assert found.select("threshold", "k", "tp", "fn", "precision", "recall").rows() == [
+        (None, 0, 0, 1, None, 0.0)
+    ]
+    # A column of that name is the threshold of each row's group.
+    named = data.with_columns(max_f1=pl.lit(1.5))
+    assert named.pr.confusion("y", "s", threshold="max_f1")["tp"].item() == 0
+
+
+@pytest.mark.parametrize(
+    ("threshold", "sentence"),
+    [
+        (["max_f1", "max_f1"], "threshold has max_f1 twice"),
+        (["max_f1", "threshold@max_f1"], "threshold has max_f1 twice"),
+        (["max_k"], "threshold: 'max_k' is neither a number nor a goal; goals are 'max_f1', 'pre"),
+        ("max_k", "threshold: no column 'max_k' in the frame"),
+        ("precision=2", "precision must be above 0 and at most 1, got 2"),
+    ],
+)
+def test_thresholds_that_are_none(threshold, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        LIST.pr.confusion("y", "s", threshold=threshold)
