@@ -1,1 +1,4 @@
-"""Validate the caller's columns and turn them into canonical rows; for `ranking` and the layers above."""
+"""Validate the caller's columns and turn them into canonical rows.
+
+For `ranking` and the layers above.
+"""

@@ -31,7 +31,7 @@ def warn_of_values(
     scores: dict[str, str],
     keys: dict[str, str],
 ) -> None:
-    """Warn about values that look like a mistake, as far as the request says how the call uses the scores."""
+    """Warn about values that look like a mistake in the way in which the call uses them."""
     use = request.use
     if use is None or not data.height:
         return
@@ -45,7 +45,7 @@ def warn_of_values(
 
 
 def _are_whole(scores: pl.Series) -> bool:
-    """Return whether all scores are whole numbers, of any dtype, or averages of two of them, as tied ranks are."""
+    """Return whether all scores are whole, of any dtype, or halves, as tied ranks are."""
     if scores.dtype.is_integer():
         return True
     # The first scores of most frames tell, and take no time.
@@ -102,8 +102,10 @@ def _warn_of_classes(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None
     sample = _rows_of_few_groups(rows, keys).drop("hit").head(_FIRST)
     if sample.is_duplicated().any():
         warn(
-            f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which look like predicted "
-            "classes and hardly rank the rows; give probabilities or scores, use confusion(truth, prediction=...), or "
+            f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which "
+            f"look like predicted "
+            "classes and hardly rank the rows; give probabilities or scores, use confusion(truth, "
+            "prediction=...), or "
             "give ties= to say that equal scores are meant"
         )
 
@@ -126,7 +128,8 @@ def _warn_of_ranks(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
     are_small = groups.select(below > _SIGNIFICANT * variance.sum().sqrt()).item()
     if are_small and groups["is_ranked"].all() and (groups["n"] > _SHORT_GROUP).any():
         warn(
-            f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have small ones; "
+            f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have "
+            f"small ones; "
             "ascending=True ranks lower scores first"
         )
 
@@ -146,7 +149,8 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
         )
         warn(
             f"threshold: {values} {'is' if len(thresholds) == 1 else 'are'} far from all scores of "
-            f"column {shown(name)}, which lie between {low:g} and {high:g}; give thresholds on the scale of the scores"
+            f"column {shown(name)}, which lie between {low:g} and {high:g}; give thresholds on the "
+            f"scale of the scores"
         )
 
 
@@ -157,7 +161,9 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str
     judged, groups = data.select(*keys).filter(is_judged).n_unique(), data.select(*keys).n_unique()
     if judged < groups:
         warn(
-            f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in column {shown(truth)}, of "
-            f"{groups}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' leaves such "
+            f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "
+            f"column {shown(truth)}, of "
+            f"{groups}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' "
+            f"leaves such "
             f"groups out; if they are known to be negative, fill them"
         )

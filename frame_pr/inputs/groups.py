@@ -32,7 +32,10 @@ class Groups(NamedTuple):
     """The key columns, as formulas of `group`."""
 
     def look_up(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Add `group` to the rows of another frame; drop the rows of groups that this frame does not have."""
+        """Add `group` to the rows of another frame.
+
+        Drop the rows of groups that this frame does not have.
+        """
         if not self.keys:
             return rows.with_columns(group=pl.lit(0, dtype=pl.Int64))
         groups = self.rows.select(*self.keys, "group").unique()
@@ -65,7 +68,8 @@ def _number_by_look_up(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> 
     distinct = unique.collect(engine=engine_for(len(frame))).rechunk()
     if distinct.height > limit:
         raise ValueError(
-            f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate the frame in parts"
+            f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate "
+            f"the frame in parts"
         )
     key = pl.struct(keys)
     # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next
@@ -82,7 +86,10 @@ def _number_by_look_up(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> 
 
 
 class _Digit(NamedTuple):
-    """An integer key as a digit of the number of the group: 0 for null, 1 for `lowest`, and so on, below `base`."""
+    """An integer key as a digit of the number of the group.
+
+    0 for null, 1 for `lowest`, and so on, below `base`.
+    """
 
     key: str
     dtype: pl.DataType

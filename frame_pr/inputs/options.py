@@ -24,8 +24,9 @@ class TieRule:
     """A meaning of equal scores."""
 
     orders: Literal["nothing", "all orders", "truth", "rows"]
-    """What orders rows of equal score: nothing, so that a threshold selects them together; nothing, and the value is
-    the mean over all their orders; their labels (or gains); or the order of the rows in the frame.
+    """What orders rows of equal score: nothing, so that a threshold selects them together; nothing,
+    and the value is the mean over all their orders; their labels (or gains); or the order of the
+    rows in the frame.
     """
     descending: bool = False
     """Whether tied rows are in descending order: positives first, or the last row first."""
@@ -34,12 +35,12 @@ class TieRule:
 
     @cached_property
     def bounds(self) -> bool:
-        """Return whether a value is the largest or smallest over all orders, because labels order equal scores."""
+        """Return whether a value is the largest or smallest over all orders of equal scores."""
         return self.orders == "truth"
 
     @cached_property
     def by_row(self) -> bool:
-        """Return whether the order of the rows matters, so that a row with a count has no single place."""
+        """Return whether the order of the rows matters: a counted row has no single place."""
         return self.orders == "rows"
 
 
@@ -47,7 +48,8 @@ TIES: Mapping[Ties, TieRule] = {
     "threshold": TieRule("nothing"),
     "expected": TieRule(
         "all orders",
-        refusal="has no closed form in expectation: {way}ties='threshold' selects equal scores together",
+        refusal="has no closed form in expectation: {way}ties='threshold' selects equal scores "
+        "together",
     ),
     "optimistic": TieRule(
         "truth",
@@ -121,7 +123,7 @@ class RowCurveOptions(RowOptions, total=False):
 
 
 class AllOptions(LabelOptions, GainOptions, total=False):
-    """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
+    """Options for tied rows, weights, missing values, and rows that the frame lacks.
 
     Each function accepts the options that have a meaning for it, and names those that it refuses.
     The docs have a table of all of them. With `weight`, `ties` is "threshold" and metrics at a
@@ -194,7 +196,7 @@ else:
 
 
 class EvaluationOptions(AllOptions, total=False):
-    """The options of `Options`, the positive label, and the value that replaces null where a metric is undefined."""
+    """The options of `Options`, the positive label, and what replaces null metrics."""
 
     positive: object
     undefined: float | None
@@ -232,7 +234,9 @@ TREC_EVAL: TrecEvalOptions = {
     "unjudged": "trec_eval",
     "undefined": 0.0,
 }
-"""What trec_eval does with equal scores, with documents that were not retrieved or judged, and without positives."""
+"""What trec_eval does with equal scores, with documents that were not retrieved or judged, and
+without positives.
+"""
 
 _RANKED_LATER = (
     "rows of the tally stand for several, which have no order: evaluate the rows themselves"
@@ -245,17 +249,22 @@ _CURVE = (
     _GAIN,
     Refusal(
         "ties",
-        "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
+        "a curve has no expectation over orders, because a threshold selects equal scores "
+        "together: leave out ties=",
         values=("expected",),
     ),
     Refusal(
         "ties",
-        "the curve would have a row for each row, and a row with a count= stands for several: leave out ties=",
+        "the curve would have a row for each row, and a row with a count= stands for several: "
+        "leave out ties=",
         with_option="count",
     ),
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
-_AT_ITS_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
+_AT_ITS_SCORE = (
+    "rows get the values at their own score, so a threshold selects equal scores together: leave "
+    "it out"
+)
 _TIE_BREAKS = ("tie_break_descending", "tie_break_as_text", "tie_break")
 _WEIGHT_OPTIONS = ("weight", "prevalence")
 """The options by which rows have weights."""
@@ -293,7 +302,8 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     "report": tuple(
         Refusal(
             option,
-            f"a report has metrics at ranks, and weighted rows have no rank: evaluate([...], {option}=) has others",
+            f"a report has metrics at ranks, and weighted rows have no rank: evaluate([...], "
+            f"{option}=) has others",
         )
         for option in _WEIGHT_OPTIONS
     ),
@@ -315,11 +325,15 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
 }
 """The options that a function refuses for every metric."""
 _NO_PLACES = (
-    "a row with a count= stands for several rows of equal score: ties='expected' is the mean over their orders, "
+    "a row with a count= stands for several rows of equal score: ties='expected' is the mean over "
+    "their orders, "
     "'optimistic' and 'pessimistic' bound it"
 )
 _SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
-_RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bootstrap') computes an interval"
+_RESAMPLED = (
+    "it has no closed form where rows are sampled: intervals(method='bootstrap') computes an "
+    "interval"
+)
 SAMPLED_ROWS = (
     *(Refusal(option, _RESAMPLED) for option in (*_WEIGHT_OPTIONS, "gain")),
     *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
@@ -337,14 +351,18 @@ SAMPLED_CLUSTERS = (
     ),
 )
 """The options that are refused as well if clusters of rows are sampled."""
-_DRAWN = "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it out"
+_DRAWN = (
+    "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it "
+    "out"
+)
 DRAWN_ROWS = (
     Refusal("tie_break", _DRAWN.format("tie_break=")),
     Refusal("ties", _DRAWN.format("the order of rows"), values=_BY_ROW),
     *(
         Refusal(
             total,
-            "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'",
+            "rows that are missing cannot be drawn: put them in, with a null score and "
+            "unscored='unretrieved'",
         )
         for total in ("total_positives", "total_rows")
     ),
@@ -361,7 +379,8 @@ TOGETHER = (
     ),
     Refusal(
         "gain",
-        "the gain of each row is needed, and total_positives= says that rows are missing: put them in, with a null "
+        "the gain of each row is needed, and total_positives= says that rows are missing: put them "
+        "in, with a null "
         "score and unscored='unretrieved'",
         with_option="total_positives",
     ),
@@ -386,7 +405,8 @@ TOGETHER = (
     *(
         Refusal(
             total,
-            "prevalence= weights the rows at hand: put missing rows in, with a null score and unscored='unretrieved'",
+            "prevalence= weights the rows at hand: put missing rows in, with a null score and "
+            "unscored='unretrieved'",
             with_option="prevalence",
         )
         for total in ("total_positives", "total_rows")

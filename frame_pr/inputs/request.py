@@ -39,7 +39,9 @@ TOTALS = ("positives", "rows")
 """The numbers of a group that known totals replace."""
 # Positives that are not in the frame are rows that are not in the frame.
 TOTAL_OPTIONS: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
-"""The options that are known totals, columns or frames, and the numbers of a group that each changes."""
+"""The options that are known totals, columns or frames, and the numbers of a group that each
+changes.
+"""
 _PER_GROUP = (*TOTAL_OPTIONS, "prevalence")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
@@ -82,11 +84,13 @@ class Request:
     each_row: bool = False
     """Whether each row is a cluster."""
     other_systems: Sequence[Column] = ()
-    """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored."""
+    """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored.
+    """
     use: Use | None = None
     """How the call uses the scores; None: no warnings about their values."""
     is_part: bool = False
-    """Whether the frame is a part of the caller's: then another part may have the positive label."""
+    """Whether the frame is a part of the caller's: then another part may have the positive label.
+    """
     numbers_read: Set[str] = frozenset(TOTALS)
     """The numbers of a group that results depend on, among those that the caller may pass."""
 
@@ -113,7 +117,10 @@ class Request:
 
     @property
     def ordered(self) -> bool:
-        """Return whether rows of equal score have a place, `tie`: by a column, by their gains, or by row number."""
+        """Return whether rows of equal score have a place, `tie`.
+
+        By a column, by their gains, or by row number.
+        """
         rule = self.tie_rule
         single = self.roles.single
         return "tie_break" in single or rule.by_row or ("gain" in single and rule.bounds)
@@ -151,19 +158,28 @@ class Request:
 
     @property
     def totals_read(self) -> Mapping[str, Any]:
-        """Return the known totals on which a result depends. The content of others is not validated."""
+        """Return the known totals on which a result depends.
+
+        The content of others is not validated.
+        """
         totals = self.totals.items()
         return {name: total for name, total in totals if self.numbers_read & {*TOTAL_OPTIONS[name]}}
 
     @cached_property
     def prevalence(self) -> Any:
-        """Return the share of positives at which metrics are wanted: a number, a column, a frame, or None."""
+        """Return the share of positives at which metrics are wanted.
+
+        A number, a column, a frame, or None.
+        """
         share = self._option("prevalence")
         is_number = isinstance(scalar(share), (Real, Decimal))
         return check_float("prevalence", share) if is_number else share
 
     def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
-        """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
+        """Return the request with this use of the scores and numbers.
+
+        Warn about options that change nothing there.
+        """
         request = replace(self, use=use, numbers_read=frozenset(numbers_read))
         # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls
         # that rank nothing.
@@ -175,7 +191,7 @@ class Request:
         return request
 
     def without_rows(self) -> Request:
-        """Return the request for a frame without rows, in which no LazyFrame is left to be collected."""
+        """Return the request for a frame without rows, in which no LazyFrame is left."""
         options: Any = {
             name: pl.DataFrame(schema=value.collect_schema())
             if isinstance(value, pl.LazyFrame)
@@ -185,7 +201,10 @@ class Request:
         return replace(self, options=options)
 
     def in_parts(self) -> Request:
-        """Return the request of a part of the frame: warnings about values are for a whole frame."""
+        """Return the request of a part of the frame.
+
+        Warnings about values are for a whole frame.
+        """
         return replace(self, use=None, is_part=True)
 
     def with_totals(self, totals: Mapping[str, Any]) -> Request:
@@ -210,7 +229,10 @@ class Roles(NamedTuple):
 
     @property
     def arguments(self) -> Mapping[str, Sequence[Column]]:
-        """Return all columns, by the argument that names them; a column with two roles occurs twice."""
+        """Return all columns, by the argument that names them.
+
+        A column with two roles occurs twice.
+        """
         single = {name: [column] for name, column in self.single.items()}
         return {"by": self.keys, "truth": single["truth"], self.score: self.scores, **single}
 
@@ -222,7 +244,10 @@ class Roles(NamedTuple):
 
     @property
     def distinct(self) -> Sequence[tuple[str, Column]]:
-        """Return the columns that must differ: keys, truth, scores and the cluster, each with its argument."""
+        """Return the columns that must differ.
+
+        Keys, truth, scores and the cluster, each with its argument.
+        """
         names = ("by", "truth", self.score, "cluster")
         arguments = self.arguments
         return [(name, column) for name in names for column in arguments.get(name, ())]
@@ -330,13 +355,17 @@ def check_options(options: RowOptions) -> None:
     refuse_options("a ranking", options, TOGETHER)
     if "tie_break_descending" in options and options.get("tie_break") is None:
         raise ValueError(
-            "tie_break_descending says how tie_break= ranks rows of equal score, and there is none: ascending=True "
+            "tie_break_descending says how tie_break= ranks rows of equal score, and there is "
+            "none: ascending=True "
             "ranks lower scores first"
         )
 
 
 def kind_of_totals(name: str, total: Any) -> FrameKind[Any]:
-    """Return a frame of known totals, or of prevalences, as one of its kind; raise if it is none."""
+    """Return a frame of known totals, or of prevalences, as one of its kind.
+
+    Raise if it is none.
+    """
     if kind := find_kind(total):
         return kind
     if backend := backend_class(total):
@@ -351,5 +380,6 @@ def kind_of_totals(name: str, total: Any) -> FrameKind[Any]:
             else ": make a column of it"
         )
     raise TypeError(
-        f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(total)}{way}"
+        f"{name} takes a column, or a frame of the by columns and one more; got "
+        f"{kind_of_value(total)}{way}"
     )

@@ -16,7 +16,10 @@ from frame_pr.inputs.validate import Selection
 
 
 class OutputFrame(NamedTuple, Generic[Frame]):
-    """The output of a call: restores the caller's keys from `group`, and the caller's kind of frame."""
+    """The output of a call.
+
+    Restores the caller's keys from `group`, and the caller's kind of frame.
+    """
 
     kind: FrameKind[Frame]
     keys: tuple[str, ...]
@@ -33,14 +36,14 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return {key: f"key{i}" for i, key in enumerate(self.keys)}
 
     def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a table with the keys as `key0`, `key1`, and so on, so that no key has the name of another column."""
+        """Return a table with the keys as `key0`, `key1`, ..., which no other column is named."""
         packed = "_" + max(self.keys, key=len, default="")  # Longer than any key.
         table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
         keys = {name: by_name(key) for key, name in self.key_columns.items()}
         return table.select(by_name(packed), **keys).unnest(packed)
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
-        """Return the keys, then these columns of a table with a `group`, as a frame of the caller's kind."""
+        """Return the keys, then these columns of a table, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
         values = list(map(by_name, columns))
         restored = self.restore(table.select("group", *values))
@@ -52,7 +55,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return self.kind.give(result, of_caller)
 
     def append_columns(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str) -> Frame:
-        """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
+        """Return the caller's rows in their order, each with these columns of its group."""
         new = {prefix + name: by_name(name) for name in columns}
         refuse_existing(new, self.kind.columns)
         values = table.select("group", **new)
@@ -67,7 +70,10 @@ def on_rows(
     *,
     all_rows: bool = False,
 ) -> Frame:
-    """Apply a function of a frame in memory to any frame; see `on_frame`. `all_rows`: it gives back all rows."""
+    """Apply a function of a frame in memory to any frame; see `on_frame`.
+
+    `all_rows`: it gives back all rows.
+    """
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame, request))
     items = None if all_rows else request.roles.columns
@@ -93,7 +99,10 @@ def output_of(
 def _restored(
     table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]
 ) -> pl.LazyFrame:
-    """Replace the `group` of a table by the caller's keys. If groups are stacked, the last key is the system."""
+    """Replace the `group` of a table by the caller's keys.
+
+    If groups are stacked, the last key is the system.
+    """
     if systems:
         group = pl.col("group")
         system = pl.lit(pl.Series(systems)).gather(group % len(systems))

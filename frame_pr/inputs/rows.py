@@ -48,11 +48,13 @@ class RangeStarts(Protocol):
         """Add to the counts of blocks those of the better ranges of the larger group."""
 
     def with_later_ranges(self, blocks: pl.LazyFrame) -> pl.LazyFrame:
-        """Add what follows from the worse ranges to the columns of blocks that follow from later blocks."""
+        """Add what follows from the worse ranges to columns that follow from later blocks."""
 
 
 StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeStarts]
-"""Makes the starts, given a function that adds the `group` to a table of keys as `OutputFrame.restored` names them."""
+"""Makes the starts, given a function that adds the `group` to a table of keys as
+`OutputFrame.restored` names them.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +88,9 @@ class Rows:
     groups: int | None
     """The number of groups, without `by`."""
     valued_groups: pl.Series | None = None
-    """The groups that may have values, if not all of them; in others every metric is null, and all rows are dropped."""
+    """The groups that may have values, if not all of them; in others every metric is null, and all
+    rows are dropped.
+    """
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -95,7 +99,10 @@ class Rows:
 
     @property
     def number(self) -> pl.Expr:
-        """Return what a row counts as: its weight, times the rows that it stands for; 0 if it is dropped."""
+        """Return what a row counts as: its weight, times the rows that it stands for.
+
+        0 if it is dropped.
+        """
         number = pl.lit(1, dtype=pl.Int64)
         if self.weights.name is not None:
             number = pl.col("weight")
@@ -152,7 +159,8 @@ def rows_of(
 
     score_dtypes = [selection.data.schema[score] for score in selection.scores]
     if request.predicted:
-        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be another.
+        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be
+        # another.
         score_dtypes = [pl.Int8()] * systems
     several = selection.several
     ranked = Rows(
@@ -216,7 +224,10 @@ def _weights(name: str, selection: Selection[Any]) -> Weights:
 
 
 def _with_one_score(rows: pl.LazyFrame, selection: Selection[Any]) -> pl.LazyFrame:
-    """Return the rows with the column `score`. Of several scores, each is a group of its own within every group."""
+    """Return the rows with the column `score`.
+
+    Of several scores, each is a group of its own within every group.
+    """
     if not selection.several:
         return rows.rename({"0": "score"})
     scores = list(selection.scores)
@@ -262,7 +273,10 @@ def _canonical(
     *,
     all_rows: bool,
 ) -> tuple[pl.LazyFrame, bool]:
-    """Return the rows with the canonical columns, and whether some of them may not count: `dropped` marks those."""
+    """Return the rows with the canonical columns, and whether some of them may not count.
+
+    `dropped` marks those.
+    """
     others = selection.others
     # By any system, so that all systems are measured on the same rows.
     scores = [*selection.scores, *(role for role in others if role.startswith(OTHER_SYSTEM))]
@@ -305,7 +319,10 @@ def _without_nan(
 
 
 def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
-    """Mark rows that do not count. They stay, with weight and gain 0, so that their group remains."""
+    """Mark rows that do not count.
+
+    They stay, with weight and gain 0, so that their group remains.
+    """
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=condition)
     return rows.with_columns(
         pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers
@@ -330,7 +347,10 @@ def present(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _places(data: pl.DataFrame, request: Request) -> pl.Series:
-    """Return `tie`, the place of each row among equal scores: by `tie_break` with null last, by gain, or by row."""
+    """Return `tie`, the place of each row among equal scores.
+
+    By `tie_break` with null last, by gain, or by row.
+    """
     descending = request.tie_rule.descending
     if request.tie_rule.by_row:
         place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")

@@ -21,7 +21,7 @@ _GROUP = "group of the rows"  # A column next to keys of any name.
 def predicted_by_group(
     rows: Rows, output: OutputFrame[Any], threshold: Any
 ) -> tuple[Rows, pl.LazyFrame]:
-    """Return the rows with score 1 where they reach the threshold of their group and 0 elsewhere, and the thresholds.
+    """Return the thresholds, and the rows with score 1 if they reach that of their group, else 0.
 
     A row without a score, or with a null threshold, has no score. `threshold`: a frame, or the
     column whose values the rows have as `threshold`.
@@ -60,7 +60,7 @@ def _in_column(rows: Rows, threshold: str | pl.Expr) -> pl.LazyFrame:
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
-    """Return the threshold of each group from a frame with some of the keys, or without keys and with one row."""
+    """Return the threshold of each group from a frame with some of the keys, or with one row."""
     kind = find_kind(threshold)
     assert kind is not None
     _, (kind,) = output.kind.with_keys([key for key in output.keys if key in kind.columns], [kind])
@@ -100,8 +100,10 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     if missing := table["has_row"].null_count():
         key = table.filter(pl.col("has_row").is_null()).select(places).row(0)
         raise ValueError(
-            f"threshold frame has no row for {missing} of {pluralize(table.height, 'group', 'groups')}, such as "
-            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write null for an "
+            f"threshold frame has no row for {missing} of "
+            f"{pluralize(table.height, 'group', 'groups')}, such as "
+            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write "
+            f"null for an "
             "unknown threshold"
         )
     return table.lazy().select(pl.col(_GROUP).alias("group"), "threshold")

@@ -1,4 +1,7 @@
-"""Known totals: read from a column or from a separate frame, validated, and put in place of the totals of the rows."""
+"""Known totals.
+
+Read from a column or from a separate frame, validated, and put in place of the totals of the rows.
+"""
 
 from __future__ import annotations
 
@@ -61,20 +64,23 @@ def constant_in_groups(
     if several := groups.filter("varies").height:
         raise ValueError(
             f"{name} column {shown(column)} is not one number in each group: "
-            f"{pluralize(several, 'group has', 'groups have')} several{'' if may_be_null else ', or null'}"
+            f"{pluralize(several, 'group has', 'groups have')} "
+            f"several{'' if may_be_null else ', or null'}"
         )
     return groups.drop("varies")
 
 
 class FrameOfTotals(NamedTuple):
-    """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the rows' keys."""
+    """Known totals from a separate frame, with keys renamed and cast to those of the rows."""
 
     name: str
     """The option."""
     column: str
     """The caller's name of the total."""
     table: pl.DataFrame
-    """The typed keys, the caller's, the totals, and whether the dtypes of the rows' keys have the caller's keys."""
+    """The typed keys, the caller's, the totals, and whether the dtypes of the rows' keys have the
+    caller's keys.
+    """
 
     @property
     def totals(self) -> pl.DataFrame:
@@ -86,7 +92,8 @@ class FrameOfTotals(NamedTuple):
         if (lost := self.table.filter(~pl.col("held"))).height:
             key = shown(lost.select("^original .*$").row(0))
             raise ValueError(
-                f"{self.name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of "
+                f"{self.name} frame has {pluralize(lost.height, 'group', 'groups')}, such as "
+                f"{key}, that the types of "
                 "the by columns do not hold: cast these, or leave out such groups"
             )
         return self.totals.drop(self.name)
@@ -173,7 +180,8 @@ def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.
     fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
     if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
         raise ValueError(
-            f"{name} column {shown(column)} holds {shown(bad[0])}: a total is a whole number below 2**56, or, where "
+            f"{name} column {shown(column)} holds {shown(bad[0])}: a total is a whole number below "
+            f"2**56, or, where "
             "weight= is a column of floats, any sum of them"
         )
     return typed.alias(name)
@@ -185,7 +193,8 @@ def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
     if missing := group.filter(total.is_null()).n_unique():
         groups = pluralize(group.n_unique(), "group", "groups")
         raise ValueError(
-            f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, under keys of the "
+            f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, "
+            f"under keys of the "
             "same type"
         )
     # The caller's own sum of floats may differ in the last bits.

@@ -1,4 +1,4 @@
-"""Select the columns that the caller named, validate them, and cast them to the dtypes that the ranking reads."""
+"""Select the caller's columns, validate them, and cast them to what the ranking reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Selection(NamedTuple, Generic[Frame]):
     scores: dict[str, str]
     """`0`, `1`, ..."""
     others: dict[str, str]
-    """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`, `total_rows`."""
+    """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`,
+    `total_rows`.
+    """
     several: bool
     """Whether the scores are systems, even if there is only one."""
     frames: dict[str, FrameKind[Any]]
@@ -81,7 +83,8 @@ def selected(
     several = request.several or len(scores) > 1
     if several and all_rows:
         raise ValueError(
-            "score must be one column, not a list: metrics as extra columns need one score at a time"
+            "score must be one column, not a list: metrics as extra columns need one score at a "
+            "time"
         )
     if several:
         refuse_clash(keys.values(), ["system"])
@@ -103,7 +106,10 @@ def _by_role(
 def _computed(
     kind: FrameKind[Any], request: Request
 ) -> tuple[dict[str, str], pl.DataFrame, dict[str, str]]:
-    """Compute the caller's expressions: the names of all columns, their data, and the arguments of expressions."""
+    """Compute the caller's expressions.
+
+    The names of all columns, their data, and the arguments of expressions.
+    """
     source, score = kind.read(request.roles.columns), "prediction" if request.predicted else "score"
     keys, scores = (
         expanded(source, argument, request.roles.arguments[argument]) for argument in ("by", score)
@@ -135,7 +141,10 @@ def _computed(
 
 
 def _projected(frame: Any, request: Request) -> Any:
-    """Select the columns that the call reads from a stream; return all other objects as they are."""
+    """Select the columns that the call reads from a stream.
+
+    Return all other objects as they are.
+    """
     if (columns := stream_columns(frame)) is None:
         return frame
     for argument, items in request.roles.arguments.items():
@@ -147,8 +156,14 @@ def _projected(frame: Any, request: Request) -> Any:
 
 
 _NUMERIC_ROLES = {*weights.WEIGHT_COLUMNS, "count", *TOTAL_OPTIONS, "prevalence", "threshold"}
-_UNSCORED = "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
-_UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
+_UNSCORED = (
+    "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them "
+    "out, or fill them"
+)
+_UNJUDGED = (
+    "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill "
+    "them"
+)
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
@@ -220,7 +235,8 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
             values.check_common_type(list(scores.values()), data.select(scores.keys()))
     if "cluster" in others and (missing := values.count_missing(data["cluster"])):
         raise ValueError(
-            f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: give each row its "
+            f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: "
+            f"give each row its "
             "cluster, one of its own where it belongs to none"
         )
     for role in weights.WEIGHT_COLUMNS:
@@ -253,7 +269,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
             if of_columns and grouped["value"] != pl.List:
                 raise ValueError(
-                    f"{argument}: this expression gives one value for all rows: leave out the aggregation, or end it "
+                    f"{argument}: this expression gives one value for all rows: leave out the "
+                    f"aggregation, or end it "
                     "with .over(...)"
                 )
             # Select by position: `field` too reads some names as patterns.
@@ -304,7 +321,8 @@ def computed(
         if number != height and columns[name].meta.root_names():
             values, rows = pluralize(number, "value", "values"), pluralize(height, "row", "rows")
             raise ValueError(
-                f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
+                f"{argument}: this expression gives {values} for {rows}, not one value for every "
+                f"row: filter the frame "
                 "before the call"
             )
     raise fault

@@ -1,4 +1,7 @@
-"""Validate the values of labels, scores and keys: dtypes, missing values, the positive label, lists of classes."""
+"""Validate the values of labels, scores and keys.
+
+Dtypes, missing values, the positive label, lists of classes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
-    """Cast values to a comparable dtype, with null where it cannot hold them: a cast alone changes them to fit."""
+    """Cast values to a comparable dtype, with null where it cannot hold them.
+
+    A cast alone changes them to fit.
+    """
     # Cast texts as String, because a cast from another dtype to an Enum or Categorical is by codes.
     from_dtype, to_dtype = (
         pl.String() if _kind(each) == "text" else each for each in (dtype, target)
@@ -34,7 +40,7 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
 def keyed_value(
     argument: str, types: pl.Schema, keys: Mapping[str, pl.DataType], wanted: str
 ) -> tuple[str, dict[str, pl.Expr]]:
-    """Return the name of the value column of a frame with keys, and the keys in their dtypes in the rows.
+    """Return the name of the value column of a frame, and its keys in the dtypes of the rows.
 
     `types`: the schema of the frame that the caller passed as the argument. `wanted`: the keys that
     it must have.
@@ -42,20 +48,25 @@ def keyed_value(
     others = [name for name in types if name not in keys]
     if len(others) != 1:
         raise ValueError(
-            f"{argument} frame has the columns {examples(types) or 'none'}: it must have {wanted}, and one more"
+            f"{argument} frame has the columns {examples(types) or 'none'}: it must have {wanted}, "
+            f"and one more"
         )
     refuse_text(argument, others[0], types[others[0]])
     for key, dtype in keys.items():
         if not comparable(types[key], dtype):
             raise TypeError(
-                f"column {shown(key)} is {type_of(dtype)} in the frame and {type_of(types[key])} in the {argument} "
+                f"column {shown(key)} is {type_of(dtype)} in the frame and {type_of(types[key])} "
+                f"in the {argument} "
                 "frame: cast one of them"
             )
     return others[0], {key: kept(by_name(key), types[key], dtype) for key, dtype in keys.items()}
 
 
 def comparable(dtype: pl.DataType, target: pl.DataType) -> bool:
-    """Return whether a value of one dtype may equal a value of the other; polars casts more than that."""
+    """Return whether a value of one dtype may equal a value of the other.
+
+    Polars casts more than that.
+    """
     kinds = {_kind(dtype), _kind(target)}
     # A number is not a date, and True is not a text.
     return len(kinds) == 1 or (kinds == {"text", "number"} and pl.Boolean not in (dtype, target))
@@ -103,7 +114,8 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
         return pl.lit(positive).cast(dtype)
     if isinstance(dtype, pl.Enum) and isinstance(positive, str):
         raise ValueError(
-            f"column {shown(name)} has no {shown(positive)}, its type has {examples(dtype.categories)}: positive= "
+            f"column {shown(name)} has no {shown(positive)}, its type has "
+            f"{examples(dtype.categories)}: positive= "
             "names one of them"
         )
     raise TypeError(
@@ -133,11 +145,13 @@ def is_positive(
         return label
     if dtype == pl.Null:
         raise TypeError(
-            f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call"
+            f"column {shown(name)} is Null, it has no values to tell its type by: cast it before "
+            f"the call"
         )
     if dtype.is_nested():
         raise TypeError(
-            f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a label column has one label per row: "
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a label column has one "
+            f"label per row: "
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
@@ -147,7 +161,8 @@ def is_positive(
             else f"; it holds {examples(labels.unique().sort())}"
         )
         raise TypeError(
-            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: "
+            f"name its positive "
             f"label, positive=...{others}{values}"
         )
     return label != 0
@@ -195,13 +210,19 @@ def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> N
         elif dtype == pl.Null:
             advice = "it has no values, cast it before the call"
         elif dtype.is_nested():
-            advice = "take one number of each value before the call, such as the probability of the positive class"
+            advice = (
+                "take one number of each value before the call, such as the probability of the "
+                "positive class"
+            )
         finding = f"score column {shown(name)} is {dtype_label or type_of(dtype)}"
         raise TypeError(f"{finding}: it must be numeric, higher ranking earlier; {advice}")
 
 
 def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object) -> object:
-    """Return the positive label of predictions; None for Booleans, and for numbers if the truth is not a number."""
+    """Return the positive label of predictions.
+
+    None for Booleans, and for numbers if the truth is not a number.
+    """
     has_no_label = dtype == pl.Boolean or (dtype.is_numeric() and not truth.is_numeric())
     return None if has_no_label else positive
 
@@ -234,7 +255,10 @@ def check_labels(
 
 
 def refuse_missing_labels(argument: str, name: str, labels: pl.Series, advice: str) -> None:
-    """Check that no label is missing. `advice`: what to do about missing labels; if empty, they are valid."""
+    """Check that no label is missing.
+
+    `advice`: what to do about missing labels; if empty, they are valid.
+    """
     if advice and (missing := count_missing(labels)):
         of_all = pluralize(len(labels), "value", "values")
         raise ValueError(
@@ -274,8 +298,10 @@ def check_shared(name: str, predictions: pl.Series, truth: str, truths: pl.Serie
     shares_values = labels.is_duplicated().any() and (are_fractions or not are_probabilities)
     if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
-            f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
-            f"{examples(predicted.sort())}, and the truth {examples(actual.sort())}; probabilities are a score, with "
+            f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it "
+            f"holds "
+            f"{examples(predicted.sort())}, and the truth {examples(actual.sort())}; probabilities "
+            f"are a score, with "
             "threshold=..."
         )
 
@@ -315,7 +341,8 @@ def check_score(name: str, score: pl.Series, advice: str) -> None:
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
         if not whole.is_between(least, 2**63 - 1).all():
             raise ValueError(
-                f"score column {shown(name)} ({score.dtype}) has values of more than 63 bits: cast it to Float64"
+                f"score column {shown(name)} ({score.dtype}) has values of more than 63 bits: cast "
+                f"it to Float64"
             )
 
 
@@ -332,7 +359,8 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
         )
         if cast.cast(dtype, strict=False).ne_missing(score).any():
             raise ValueError(
-                f"score column {shown(name)} ({score.dtype}) has values that {common}, the type of all scores "
+                f"score column {shown(name)} ({score.dtype}) has values that {common}, the type of "
+                f"all scores "
                 "together, does not hold: cast the scores to one type, or give them one at a time"
             )
         check_score(name, cast, "")
@@ -374,7 +402,10 @@ def listed_classes(classes: Any) -> list[Any]:
 def classes_of(
     name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False
 ) -> pl.Series:
-    """Return labels in the dtype of the truth column. `of_columns`: whether the labels are names of columns."""
+    """Return labels in the dtype of the truth column.
+
+    `of_columns`: whether the labels are names of columns.
+    """
     column = f"truth column {shown(name)} is {type_of(dtype)}"
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
@@ -384,7 +415,8 @@ def classes_of(
             else "such as [0, 1]"
         )
         raise TypeError(
-            f"{column}, and the classes are texts: give the labels as the column has them, {example}"
+            f"{column}, and the classes are texts: give the labels as the column has them, "
+            f"{example}"
         )
     try:
         if (dtype in TEXTS) != all(texts):
@@ -392,7 +424,8 @@ def classes_of(
         return pl.Series("class", labels, dtype=None if all(texts) else dtype).cast(dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise TypeError(
-            f"{column}, of which the classes {examples(labels)} cannot all be labels: give them as the column has them"
+            f"{column}, of which the classes {examples(labels)} cannot all be labels: give them as "
+            f"the column has them"
         ) from None
 
 
@@ -404,7 +437,8 @@ def refuse_other_types(
     refuse_objects("prediction", prediction, predicted)
     if not comparable(predicted, dtype) or (predicted in TEXTS) != (dtype in TEXTS):
         raise TypeError(
-            f"truth column {shown(truth)} is {type_of(dtype)} and prediction column {shown(prediction)} is "
+            f"truth column {shown(truth)} is {type_of(dtype)} and prediction column "
+            f"{shown(prediction)} is "
             f"{type_of(predicted)}: cast one of them"
         )
 
@@ -426,7 +460,8 @@ def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: 
             f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3]
         )
         raise ValueError(
-            f"{argument} column {shown(name)} has labels that are no class: {shown_labels}; name these classes, too, "
+            f"{argument} column {shown(name)} has labels that are no class: {shown_labels}; name "
+            f"these classes, too, "
             "or drop the rows"
         )
 
@@ -449,8 +484,10 @@ def warn_of_no_common_label(
     both = pl.concat([actual.to_frame(""), predicted.to_frame("")], how="vertical_relaxed")
     if are_many and len(actual) and len(predicted) and not both.is_duplicated().any():
         warn(
-            f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label in common, they "
-            f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in both"
+            f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label "
+            f"in common, they "
+            f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in "
+            f"both"
         )
 
 

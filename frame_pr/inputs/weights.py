@@ -1,4 +1,7 @@
-"""Weights, gains and counts: columns that are summed over rows, how they are represented, and their validation."""
+"""Weights, gains and counts.
+
+Columns that are summed over rows, how they are represented, and their validation.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _ENDS = 1e-100, 1e100
 
 
 class CumulativeCount(NamedTuple):
-    """The names of the columns with a count of positives or rows, or with the sum of their weights."""
+    """The names of the columns with a count of positives or rows, or their weights."""
 
     block: str
     """In a single block."""
@@ -89,7 +92,7 @@ class Weights(NamedTuple):
         has_counts: bool,
         totals: Sequence[pl.LazyFrame] = (),
     ) -> Weights:
-        """Return the weights with a unit in which the sum of all rows, and known totals, just fit."""
+        """Return the weights with a unit in which their sum, and known totals, just fit."""
         if not self.fractional:
             return self
         ends = ends_of(rows, argument, has_counts=has_counts)
@@ -113,18 +116,23 @@ def ends_of(rows: pl.LazyFrame, column: str, *, has_counts: bool) -> pl.DataFram
 
 
 def unit_of(least: float | None, bound: float, argument: str, name: str | None) -> float:
-    """Return the power of 2 that is the unit of weights; raise if the smallest one would keep too few bits."""
+    """Return the power of 2 that is the unit of weights.
+
+    Raise if the smallest one would keep too few bits.
+    """
     unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))
     if least is not None and least * unit < 2**_PRECISION:
         raise ValueError(
-            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s or totals so much larger that "
-            "sums would not be exact: drop the smallest, or multiply those of each group by a constant"
+            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s or "
+            f"totals so much larger that "
+            "sums would not be exact: drop the smallest, or multiply those of each group by a "
+            "constant"
         )
     return unit
 
 
 def check_counts(name: str, counts: pl.Series) -> None:
-    """Check that counts are integers of at least 0 without missing values, and that their sum fits."""
+    """Check that counts are integers of at least 0, none is missing, and their sum fits."""
     if _surely_fit(counts):
         return
     column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
@@ -135,7 +143,8 @@ def check_counts(name: str, counts: pl.Series) -> None:
         )
     if (bad := counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())).len():
         raise ValueError(
-            f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; weight= takes others"
+            f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; "
+            f"weight= takes others"
         )
     if counts.cast(pl.Int128, strict=False).sum() > _LARGEST_SUM or floats.sum() > 2 * _LARGEST_SUM:
         raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
@@ -144,7 +153,10 @@ def check_counts(name: str, counts: pl.Series) -> None:
 def check_weights(
     argument: str, name: str, weights: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
-    """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
+    """Check that weights, or gains, are finite and not negative.
+
+    A gain may be missing if the label is.
+    """
     if counts is None and _surely_fit(weights):
         return
     column, floats = f"{argument} column {shown(name)}", weights.cast(pl.Float64).fill_nan(None)
@@ -155,11 +167,13 @@ def check_weights(
         way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
         where = "" if argument == "weight" else ", in rows that have a truth"
         raise ValueError(
-            f"{column} has {missing} missing of {pluralize(len(weights), 'value', 'values')}{where}: {way}"
+            f"{column} has {missing} missing of "
+            f"{pluralize(len(weights), 'value', 'values')}{where}: {way}"
         )
     if (bad := weights.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(
-            f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0"
+            f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= "
+            f"0"
         )
     if weights.dtype.is_integer():
         # Exact, or in floats for sums that an Int128 does not hold.
@@ -176,7 +190,9 @@ def check_weights(
 
 
 def _surely_fit(numbers: pl.Series) -> bool:
-    """Return whether the ends of integers show that all are at least 0, and that their sum fits; most columns do so.
+    """Return whether the ends of integers show that all are at least 0, and that their sum fits.
+
+    Most columns do so.
 
     For 2M rows, this takes 0.5 ms in place of 12.
     """
@@ -192,7 +208,8 @@ def shares_of_positives(name: str, column: str, shares: pl.Series, dtype: pl.Dat
     typed = shares.cast(dtype, strict=False)
     if (bad := shares.filter(~((typed > 0) & (typed < 1)).fill_null(False))).len():
         raise ValueError(
-            f"{name} column {shown(column)} holds {shown(bad[0])}: a share of positives is above 0 and below 1"
+            f"{name} column {shown(column)} holds {shown(bad[0])}: a share of positives is above 0 "
+            f"and below 1"
         )
     return typed.alias(name)
 
@@ -209,7 +226,7 @@ def class_counts(rows: pl.LazyFrame, *, has_counts: bool, drops: bool) -> pl.Laz
 
 
 def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyFrame:
-    """Compute the weights by which positives have this share in each group, and whose sum is the number of its rows.
+    """Compute the weights by which positives have this share of the rows of each group.
 
     They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and
     `prevalence`.
@@ -241,7 +258,8 @@ def with_class_weights(rows: pl.LazyFrame, weights: pl.LazyFrame, *, drops: bool
 def _refuse_no_share(groups: pl.DataFrame) -> pl.DataFrame:
     if missing := groups["prevalence"].null_count():
         raise ValueError(
-            f"prevalence gives no share for {missing} of {pluralize(groups.height, 'group', 'groups')}: every group of "
+            f"prevalence gives no share for {missing} of "
+            f"{pluralize(groups.height, 'group', 'groups')}: every group of "
             "the frame needs one, under keys of the same type"
         )
     return groups

@@ -1,1 +1,4 @@
-"""Turn canonical rows into blocks of equal scores, by the only sort; for the layers from `metrics` up."""
+"""Turn canonical rows into blocks of equal scores, by the only sort.
+
+For the layers from `metrics` up.
+"""

@@ -62,7 +62,9 @@ def blocks_of(
     extra_sums: Sequence[str] = (),
     ranked: PackedRows | None = None,
 ) -> pl.LazyFrame:
-    """Return the table of blocks: one row per distinct score of a group, by group and from the best score on.
+    """Return the table of blocks.
+
+    One row per distinct score of a group, by group and from the best score on.
 
     If a tie rule orders equal scores, there is one block per group of rows that the rule leaves
     tied. Columns: `group`; `rank_key` (an integer that is larger for a better score) and
@@ -139,7 +141,9 @@ def _running_totals(
     early: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
-    """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
+    """Return one row per block, in order.
+
+    `group`, and running totals over all groups up to the end of the block.
 
     There is a total for each weighted count, for each of the extra sums, and of the rows for which
     each column of `k_at` is true; `ties_run`, `size`, `rank_key` and `threshold` if they are
@@ -250,7 +254,7 @@ def _with_differences(
     wanted: Collection[str],
     extra_sums: Sequence[str],
 ) -> pl.LazyFrame:
-    """Add the numbers of each block alone, and whether it is the `first` or `last` one of its group."""
+    """Add the numbers of each block alone, and whether it is `first` or `last` in its group."""
     columns = {"last": ends(pl.col("group"))}
     if HITS.block in wanted:
         columns[HITS.block] = difference(HITS.run)
@@ -347,7 +351,7 @@ def ends(column: pl.Expr) -> pl.Expr:
 
 @cache
 def running_columns() -> dict[str, pl.Expr]:
-    """Return the columns of blocks that follow from `tp` and `k`, and from the blocks above or below.
+    """Return the columns that follow from `tp` and `k`, and from the blocks above or below.
 
     `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and
     `later_misses`: the sums over this and later blocks of `hits / k` times the precision, and times

@@ -19,11 +19,15 @@ from frame_pr.ranking.sort_keys import SortKey, key_of
 _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 _SAMPLES = 2**12, 2**17
-"""The numbers of rows in the samples, of which the first one mostly decides whether few of all keys are distinct."""
+"""The numbers of rows in the samples, of which the first one mostly decides whether few of all keys
+are distinct.
+"""
 _SORTED_AT_ONCE = 2**26
 """The most rows of one sort, if they are of several groups."""
 _SMALL_NUMBER = 2**24
-"""A number below this is sorted as a part of its key. In place of a larger one, its place in the frame is."""
+"""A number below this is sorted as a part of its key. In place of a larger one, its place in the
+frame is.
+"""
 
 
 class PackedRows(NamedTuple):
@@ -34,7 +38,9 @@ class PackedRows(NamedTuple):
     key: SortKey
     """The layout of the keys."""
     numbers: Mapping[str, pl.Expr]
-    """The numbers that are summed, as far as they are needed: `weight`, `gain`, `judged` and `count`, as integers."""
+    """The numbers that are summed, as far as they are needed: `weight`, `gain`, `judged` and
+    `count`, as integers.
+    """
     gains: Weights
     """The gains, with the unit of their sums."""
 
@@ -62,7 +68,10 @@ class _Unsorted(NamedTuple):
 
 
 def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
-    """Pack group, score and label of each row into its key. `extra_sums`: those of `EXTRA_SUMS` that are needed."""
+    """Pack group, score and label of each row into its key.
+
+    `extra_sums`: those of `EXTRA_SUMS` that are needed.
+    """
     unsorted = _unsorted(rows, extra_sums)
     table = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
     numbers = {name: pl.col(name) for name in unsorted.numbers}
@@ -200,7 +209,10 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
 
 
 def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
-    """Sort keys with their only number in the low bits; None if there are several, or one is large."""
+    """Sort keys with their only number in the low bits.
+
+    None if there are several, or one is large.
+    """
     if len(unsorted.numbers) != 1:
         return None
     ((name, number),) = unsorted.numbers.items()
@@ -286,7 +298,7 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
 
 
 def _looked_up(rows: pl.LazyFrame, height: int, ranked: PackedRows) -> pl.Series:
-    """Return the block number of each row, from its `block` and from the few distinct keys in order."""
+    """Return the block number of each row, from its `block` and the few distinct keys."""
     retrieved = ranked.table.lazy().filter(ranked.key.is_retrieved())
     blocks = retrieved.select(block=ranked.key.block()).unique()
     blocks = blocks.cast(rows.collect_schema()["block"]).sort("block")

@@ -70,7 +70,10 @@ _CODES_IN_INT64 = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SortKey:
-    """The layout of sort keys: a group, the rank of a score, a place among equal scores, and a label. None rounds."""
+    """The layout of sort keys.
+
+    A group, the rank of a score, a place among equal scores, and a label. None rounds.
+    """
 
     dtype: pl.DataType
     """The dtype of the scores."""
@@ -83,10 +86,14 @@ class SortKey:
     score_dtypes: Sequence[pl.DataType] = ()
     """The dtypes of the scores, one for each system."""
     places: int = 1
-    """The number of places among equal scores. The column `tie` has the place of a row, if there are several."""
+    """The number of places among equal scores. The column `tie` has the place of a row, if there
+    are several.
+    """
     integer: type[pl.DataType] = pl.Int128
     ranks: int = _SCORES
-    """The number of ranks in a group. The last two are for rows without a score, and for dropped rows."""
+    """The number of ranks in a group. The last two are for rows without a score, and for dropped
+    rows.
+    """
     best: int | None = None
     """The code of the best score; None: the best score of the dtype."""
     step: int = 1
@@ -95,8 +102,8 @@ class SortKey:
     groups: int = MOST_GROUPS
     """The most groups."""
     numbers: int = 1
-    """A number of the row is smaller than this: its place before the sort, or what it counts. It is no part of the
-    order, but sorting a column of its own would take longer.
+    """A number of the row is smaller than this: its place before the sort, or what it counts. It is
+    no part of the order, but sorting a column of its own would take longer.
     """
 
     @property
@@ -121,7 +128,10 @@ class SortKey:
 
     @property
     def _low(self) -> type[pl.DataType]:
-        """Return the integers of a rank with the bits below it: 64 bits take half of the time of 128."""
+        """Return the integers of a rank with the bits below it.
+
+        64 bits take half of the time of 128.
+        """
         return pl.Int64 if self.ranks * self._room <= 2**63 else pl.Int128
 
     def block_of_row(self) -> pl.Expr:
@@ -161,7 +171,7 @@ class SortKey:
         )
 
     def fitted(self, rows: pl.LazyFrame) -> SortKey:
-        """Return the narrowest layout for the groups and scores of these rows, in 64 bits if they fit.
+        """Return the narrowest layout for the groups and scores of rows, in 64 bits if they fit.
 
         Int64 sorts and compares in half of the time of Int128: one group of 2M untied rows takes
         0.6 of the time.
@@ -191,7 +201,10 @@ class SortKey:
         return key.with_numbers(1) or self
 
     def with_numbers(self, most: int) -> SortKey | None:
-        """Return the layout with room for numbers below this power of 2; None if they do not fit."""
+        """Return the layout with room for numbers below this power of 2.
+
+        None if they do not fit.
+        """
         size = self.groups * self.ranks * 2 * self.places * most
         integer = pl.Int64 if size <= 2**63 else pl.Int128
         return replace(self, integer=integer, numbers=most) if size <= 2**127 else None
@@ -212,7 +225,7 @@ class SortKey:
         return pl.col("key") // self._room
 
     def ends(self, *, of: Literal["group", "block", "place", "truth"]) -> pl.Expr:
-        """Return whether the next one of the sorted keys is of another group, or block, and so on."""
+        """Return whether the next one of the sorted keys is of another group, block, ...."""
         room = {
             "group": self.ranks * self._room,
             "block": self._room,
@@ -248,7 +261,10 @@ class SortKey:
         return 0 - code if self.ascending else code
 
     def score(self, *, unranked: bool) -> pl.Expr:
-        """Return the score of a row; null if there is none. `unranked`: whether some rows may have none."""
+        """Return the score of a row; null if there is none.
+
+        `unranked`: whether some rows may have none.
+        """
         return score_of(self._code(unranked=unranked), self.dtype)
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
@@ -272,7 +288,10 @@ class SortKey:
     # These read other columns.
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
-        """Return whether the score of a row is at least as good as this code; null if the score is missing."""
+        """Return whether the score of a row is at least as good as this code.
+
+        Null if the score is missing.
+        """
         score = score_code(pl.col("score"), self.dtype)
         limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
         return score <= limit if self.ascending else score >= limit

@@ -58,7 +58,10 @@ def worst_reached(
 
 
 def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> int:
-    """Return the code of this value, or of the nearest better one; a code beyond all others if there is none."""
+    """Return the code of this value, or of the nearest better one.
+
+    A code beyond all others if there is none.
+    """
     if dtype.is_float():
         return _code_of_float(value, ascending=ascending)
     if isinstance(value, float) and isinf(value):
