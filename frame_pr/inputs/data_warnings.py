@@ -64,7 +64,8 @@ def _warn_of_whole_scores(
     keys: Sequence[str],
 ) -> None:
     """Warn of scores that look like predicted classes or like ranks, by their values."""
-    are_classes, are_ranks = [], []
+    are_classes = []
+    are_ranks = []
     for column in scores:
         score = data[column]
         ends: Any = (score.min(), score.max())
@@ -141,7 +142,9 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
         return
     # A negative threshold below all scores and one that is far larger are deliberate: they select
     # all rows, or none.
-    above, below, most = 2 * high - low, 2 * low - high, max(abs(low), abs(high)) * _DELIBERATE
+    above = 2 * high - low
+    below = 2 * low - high
+    most = max(abs(low), abs(high)) * _DELIBERATE
     possible = 1 if low >= 0 and high <= 1 else 0
     if all((above < t < most or 0 < t < below) and t > possible for t in thresholds):
         values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN]) + (
@@ -158,7 +161,8 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str
     is_judged = (
         data["truth"].fill_nan(None) if data["truth"].dtype.is_float() else data["truth"]
     ).is_not_null()
-    judged, groups = data.select(*keys).filter(is_judged).n_unique(), data.select(*keys).n_unique()
+    judged = data.select(*keys).filter(is_judged).n_unique()
+    groups = data.select(*keys).n_unique()
     if judged < groups:
         warn(
             f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "

@@ -140,47 +140,48 @@ def rows_of(
     rows = _with_one_score(rows.drop(keys), selection)
     weights, gains = (_weights(name, selection) for name in WEIGHT_COLUMNS)
 
+    has_counts = "count" in others
     of_groups = _NumbersOfGroups(rows, selection, frames, groups)
     totals = [of_groups.known(name, weights.dtype) for name in request.totals_read]
     if request.prevalence is not None:
-        share = request.prevalence
-        if not isinstance(share, float):
-            share = of_groups.known("prevalence", pl.Float64(), shares_of_positives)
-        counts = class_counts(rows, has_counts="count" in others, drops=drops)
+        share = of_groups.prevalence(request.prevalence)
+        counts = class_counts(rows, has_counts=has_counts, drops=drops)
         rows = with_class_weights(rows, class_weights(counts, share), drops=drops)
         drops = True
         weights = Weights("of prevalence=", fractional=True, option="prevalence")
-    if unit is None:
-        weights = weights.with_unit(rows, "weight", has_counts="count" in others, totals=totals)
-    else:
-        weights = weights._replace(unit=unit)
+    weights = weights.with_unit(rows, "weight", has_counts=has_counts, totals=totals, unit=unit)
     if weights.fractional:
         rows = rows.with_columns(weight=weights.in_units(pl.col("weight")))
 
-    score_dtypes = [selection.data.schema[score] for score in selection.scores]
-    if request.predicted:
-        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be
-        # another.
-        score_dtypes = [pl.Int8()] * systems
-    several = selection.several
+    score_dtypes = _score_dtypes(selection, request)
+    score_dtype = rows.collect_schema()["score"] if selection.several else score_dtypes[0]
     ranked = Rows(
         frame=rows,
         height=data.height * systems,
         request=request,
-        score_dtype=rows.collect_schema()["score"] if several else score_dtypes[0],
+        score_dtype=score_dtype,
         score_dtypes=score_dtypes,
         drops=drops,
         weights=weights,
-        has_counts="count" in others,
+        has_counts=has_counts,
         gains=gains,
         totals=totals,
-        starts=None if starts is None else starts(of_groups.look_up),
+        starts=starts and starts(of_groups.look_up),
         groups=None if keys else systems,
     )
     if request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
         ranked = _of_judged_groups(ranked)
     return ranked, output_of(rows, selection, groups)
+
+
+def _score_dtypes(selection: Selection[Any], request: Request) -> list[pl.DataType]:
+    """Return the dtypes of the scores, one for each system."""
+    if request.predicted:
+        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be
+        # another.
+        return [pl.Int8()] * len(selection.scores)
+    return [selection.data.schema[score] for score in selection.scores]
 
 
 class _NumbersOfGroups(NamedTuple):
@@ -199,6 +200,12 @@ class _NumbersOfGroups(NamedTuple):
         column = self.selection.others[name]
         without_rows = None if self.selection.keys else systems
         return totals_in_rows(self.rows, name, column, dtype, without_rows, typed)
+
+    def prevalence(self, share: Any) -> float | pl.LazyFrame:
+        """Return the share of positives: a number, or one for each group."""
+        if isinstance(share, float):
+            return share
+        return self.known("prevalence", pl.Float64(), shares_of_positives)
 
     def look_up(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add the `group` to a table with the keys `key0`, `key1`, and so on."""

@@ -130,7 +130,8 @@ def totals_in_frame(
 
     `look_up`: replaces the keys by `group`. `systems`: the number of systems that share a total.
     """
-    name, table = total.name, look_up(total.totals.lazy()).collect()
+    name = total.name
+    table = look_up(total.totals.lazy()).collect()
     if more := table.height - table["group"].n_unique():
         rows = pluralize(more, "row", "rows")
         raise ValueError(f"{name} frame has {rows} more than groups: it must have one row for each")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -66,31 +66,40 @@ def selected(
     frames = {name: kind_of_totals(name, frame) for name, frame in request.roles.frames.items()}
     kind, others_read = kind.with_keys(request.roles.codes, list(frames.values()))
     frames = dict(zip(frames, others_read, strict=True))
-    if classes is not None:
-        kind = kind.with_labels([request.truth, *request.scores], classes)
-    elif request.positive is not None:
-        predictions = request.scores if request.predicted else []
-        kind = kind.with_labels([request.truth, *predictions])
+    kind = _with_labels(kind, request, classes)
     if any(isinstance(item, pl.Expr) for item in request.roles.columns):
         names, data, arguments = _computed(kind, request)
     else:
         columns = _by_role(request.keys, request.scores, request.roles.single)
-        names, arguments = {role: str(name) for role, name in columns.items()}, {}
+        names = {role: str(name) for role, name in columns.items()}
+        arguments = {}
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
     keys = {role: name for role, name in names.items() if role.startswith("by")}
     scores = {role: name for role, name in names.items() if role.isdecimal()}
     others = {role: names[role] for role in request.roles.single}
     several = request.several or len(scores) > 1
-    if several and all_rows:
-        raise ValueError(
-            "score must be one column, not a list: metrics as extra columns need one score at a "
-            "time"
-        )
     if several:
         refuse_clash(keys.values(), ["system"])
+        if all_rows:
+            raise ValueError(
+                "score must be one column, not a list: metrics as extra columns need one score at "
+                "a time"
+            )
     # Every operation needs time for each chunk, and a copy of a large frame would need memory.
     data = data.rechunk() if kind.height < SMALL else data
     return Selection(kind, data, arguments, keys, scores, others, several, frames)
+
+
+def _with_labels(
+    kind: FrameKind[Frame], request: Request, classes: Sequence[Any] | None
+) -> FrameKind[Frame]:
+    """Return the frame with labels that polars compares, also if it does not have their type."""
+    if classes is not None:
+        return kind.with_labels([request.truth, *request.scores], classes)
+    if request.positive is None:
+        return kind
+    predictions = request.scores if request.predicted else []
+    return kind.with_labels([request.truth, *predictions])
 
 
 def _by_role(
@@ -110,10 +119,10 @@ def _computed(
 
     The names of all columns, their data, and the arguments of expressions.
     """
-    source, score = kind.read(request.roles.columns), "prediction" if request.predicted else "score"
-    keys, scores = (
-        expanded(source, argument, request.roles.arguments[argument]) for argument in ("by", score)
-    )
+    source = kind.read(request.roles.columns)
+    score = "prediction" if request.predicted else "score"
+    keys = expanded(source, "by", request.keys)
+    scores = expanded(source, score, request.scores)
     single = {
         role: expand_single(source, role, item) for role, item in request.roles.single.items()
     }
@@ -169,39 +178,15 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     """Check the columns, and return the expressions of the canonical columns."""
-    kind, schema, truth = selection.kind, selection.data.schema, selection.others["truth"]
-    positive = None if request.positive is None else kind.label(truth, request.positive)
-    others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
-    labels = selection.data["truth"] if selection.data.height else None
-    expressions = [
-        values.is_positive(
-            "truth", truth, schema["truth"], positive, kind.type_of(truth), others, labels
-        )
-    ]
-    for role, name in selection.scores.items():
-        dtype, shown_dtype = schema[role], kind.type_of(name)
-        if request.predicted:
-            label = values.label_of_prediction(dtype, schema["truth"], positive)
-            expressions.append(
-                values.is_positive(role, name, dtype, label, shown_dtype).cast(pl.Int8)
-            )
-        else:
-            values.refuse_score_type(name, dtype, shown_dtype)
-    for role in (*selection.keys, *selection.others):
-        argument, name = (
-            ("by", selection.keys[role])
-            if role in selection.keys
-            else (role, selection.others[role])
-        )
-        values.refuse_objects(argument, name, schema[role])
-        if role == "tie_break" and request.options.get("tie_break_as_text"):
-            values.refuse_no_text(role, name, schema[role], kind.type_of(name))
-        if role in _NUMERIC_ROLES:
-            values.refuse_text(role, name, schema[role], kind.type_of(name))
-        if role == "count" or (role in weights.WEIGHT_COLUMNS and schema[role].is_integer()):
-            expressions.append(pl.col(role).cast(pl.Int64))
-        elif role in weights.WEIGHT_COLUMNS:
-            expressions.append(pl.col(role).cast(pl.Float64).fill_nan(None))
+    truth = selection.others["truth"]
+    positive = None
+    if request.positive is not None:
+        positive = selection.kind.label(truth, request.positive)
+    expressions = _labels_and_scores(selection, request, positive)
+    for role, name in selection.keys.items():
+        values.refuse_objects("by", name, selection.data.schema[role])
+    for role in selection.others:
+        expressions.extend(_number(role, selection, request))
     _check_values(selection, request, positive)
     if not request.predicted:
         warn_of_values(
@@ -210,38 +195,99 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     return expressions
 
 
+def _labels_and_scores(
+    selection: Selection[Any], request: Request, positive: object
+) -> list[pl.Expr]:
+    """Check the dtypes of labels and scores, and return whether each label is positive."""
+    kind = selection.kind
+    data = selection.data
+    truth = selection.others["truth"]
+    dtype = data.schema["truth"]
+    others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
+    labels = data["truth"] if data.height else None
+    of_truth = values.is_positive(
+        "truth", truth, dtype, positive, kind.type_of(truth), others, labels
+    )
+    expressions = [of_truth]
+    for role, name in selection.scores.items():
+        score_dtype = data.schema[role]
+        if not request.predicted:
+            values.refuse_score_type(name, score_dtype, kind.type_of(name))
+            continue
+        label = values.label_of_prediction(score_dtype, dtype, positive)
+        predicted = values.is_positive(role, name, score_dtype, label, kind.type_of(name))
+        expressions.append(predicted.cast(pl.Int8))
+    return expressions
+
+
+def _number(role: str, selection: Selection[Any], request: Request) -> Iterator[pl.Expr]:
+    """Check the dtype of a single column; of weights, gains and counts, yield them as canonical."""
+    name = selection.others[role]
+    dtype = selection.data.schema[role]
+    shown_dtype = selection.kind.type_of(name)
+    values.refuse_objects(role, name, dtype)
+    if role == "tie_break" and request.options.get("tie_break_as_text"):
+        values.refuse_no_text(role, name, dtype, shown_dtype)
+    if role in _NUMERIC_ROLES:
+        values.refuse_text(role, name, dtype, shown_dtype)
+    if role == "count" or (role in weights.WEIGHT_COLUMNS and dtype.is_integer()):
+        yield pl.col(role).cast(pl.Int64)
+    elif role in weights.WEIGHT_COLUMNS:
+        yield pl.col(role).cast(pl.Float64).fill_nan(None)
+
+
 def _check_values(selection: Selection[Any], request: Request, positive: object) -> None:
     """Check the values of the columns. `positive`: the positive label of `truth`."""
-    data, others, scores = selection.data, selection.others, selection.scores
-    schema, truth, labels = data.schema, others["truth"], data["truth"]
+    data = selection.data
+    others = selection.others
+    labels = data["truth"]
     counts = data["count"] if "count" in others else None
     if counts is not None:
         weights.check_counts(others["count"], counts)
-    values.check_labels(
-        "truth", truth, labels, positive, _UNJUDGED if request.unjudged == "raise" else ""
-    )
+    advice = _UNJUDGED if request.unjudged == "raise" else ""
+    values.check_labels("truth", others["truth"], labels, positive, advice)
     if positive is not None and not request.is_part:
-        values.check_occurs(truth, labels, positive)
+        values.check_occurs(others["truth"], labels, positive)
     if request.predicted:
-        for role, name in scores.items():
-            label = values.label_of_prediction(schema[role], schema["truth"], positive)
-            values.check_labels("prediction", name, data[role], label, _UNPREDICTED)
-            if label is not None:
-                values.check_shared(name, data[role], truth, labels)
+        _check_predictions(selection, positive)
     else:
-        for role, name in scores.items():
-            values.check_score(name, data[role], _UNSCORED if request.unscored == "raise" else "")
-        if len(scores) > 1 and len({schema[role] for role in scores}) > 1:
-            values.check_common_type(list(scores.values()), data.select(scores.keys()))
-    if "cluster" in others and (missing := values.count_missing(data["cluster"])):
-        raise ValueError(
-            f"cluster column {shown(others['cluster'])} has {missing} missing of {data.height}: "
-            f"give each row its "
-            "cluster, one of its own where it belongs to none"
-        )
+        _check_scores(selection, request)
+    if "cluster" in others:
+        _check_clusters(others["cluster"], data["cluster"])
     for role in weights.WEIGHT_COLUMNS:
         if role in others:
             weights.check_weights(role, others[role], data[role], labels, counts)
+
+
+def _check_predictions(selection: Selection[Any], positive: object) -> None:
+    """Check the values of predicted labels."""
+    data = selection.data
+    for role, name in selection.scores.items():
+        label = values.label_of_prediction(data.schema[role], data.schema["truth"], positive)
+        values.check_labels("prediction", name, data[role], label, _UNPREDICTED)
+        if label is not None:
+            values.check_shared(name, data[role], selection.others["truth"], data["truth"])
+
+
+def _check_scores(selection: Selection[Any], request: Request) -> None:
+    """Check the values of scores, and that several scores have a common dtype."""
+    data = selection.data
+    scores = selection.scores
+    advice = _UNSCORED if request.unscored == "raise" else ""
+    for role, name in scores.items():
+        values.check_score(name, data[role], advice)
+    if len({data.schema[role] for role in scores}) > 1:
+        values.check_common_type(list(scores.values()), data.select(scores.keys()))
+
+
+def _check_clusters(name: str, clusters: pl.Series) -> None:
+    """Check that no cluster is missing."""
+    missing = values.count_missing(clusters)
+    if missing:
+        raise ValueError(
+            f"cluster column {shown(name)} has {missing} missing of {len(clusters)}: give each row "
+            "its cluster, one of its own where it belongs to none"
+        )
 
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
@@ -249,7 +295,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
     columns: dict[str, pl.Expr] = {}
     for item in items:
         if not isinstance(item, pl.Expr):
-            names, expressions = [str(item)], [by_name(item)]
+            names = [str(item)]
+            expressions = [by_name(item)]
         else:
             try:
                 names = source.select(item).collect_schema().names()
@@ -319,7 +366,8 @@ def computed(
                 f"{argument}: this expression cannot be computed: {first_line(error)}"
             ) from None
         if number != height and columns[name].meta.root_names():
-            values, rows = pluralize(number, "value", "values"), pluralize(height, "row", "rows")
+            values = pluralize(number, "value", "values")
+            rows = pluralize(height, "row", "rows")
             raise ValueError(
                 f"{argument}: this expression gives {values} for {rows}, not one value for every "
                 f"row: filter the frame "

@@ -102,7 +102,8 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
         literal = literal_label(positive)
         typed = literal.schema["label"]
         if dtype.is_float() and typed.is_float():
-            literal, typed = literal.cast(dtype), dtype
+            literal = literal.cast(dtype)
+            typed = dtype
         fits = (
             _kind(typed) == _kind(dtype)
             and literal.select(kept(pl.col("label"), typed, dtype).is_not_null()).item()
@@ -289,7 +290,8 @@ def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
 
 def check_shared(name: str, predictions: pl.Series, truth: str, truths: pl.Series) -> None:
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
-    predicted, actual = _possible_labels(predictions), _possible_labels(truths)
+    predicted = _possible_labels(predictions)
+    actual = _possible_labels(truths)
     labels = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
     # Probabilities of a model may be 0 or 1, too.
     are_probabilities, are_fractions = (
@@ -331,7 +333,8 @@ def check_score(name: str, score: pl.Series, advice: str) -> None:
     `advice`: what to do about missing scores; if empty, they are valid.
     """
     if advice and (missing := count_missing(score)):
-        null, values = score.null_count(), pluralize(len(score), "value", "values")
+        null = score.null_count()
+        values = pluralize(len(score), "value", "values")
         kinds = f" ({null} null, {missing - null} NaN)" if missing > null else ""
         raise ValueError(
             f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}"
@@ -494,10 +497,6 @@ def warn_of_no_common_label(
 def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return labels in the form that is compared with Python values."""
     label = pl.col(column)
-    return (
-        label.cast(pl.String)
-        if dtype in TEXTS
-        else label.fill_nan(None)
-        if dtype.is_float()
-        else label
-    )
+    if dtype in TEXTS:
+        return label.cast(pl.String)
+    return label.fill_nan(None) if dtype.is_float() else label

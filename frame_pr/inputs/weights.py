@@ -91,10 +91,14 @@ class Weights(NamedTuple):
         *,
         has_counts: bool,
         totals: Sequence[pl.LazyFrame] = (),
+        unit: float | None = None,
     ) -> Weights:
-        """Return the weights with a unit in which their sum, and known totals, just fit."""
-        if not self.fractional:
-            return self
+        """Return the weights with a unit in which their sum, and known totals, just fit.
+
+        `unit`: this one, if it is known already.
+        """
+        if not self.fractional or unit is not None:
+            return self._replace(unit=unit or 1.0)
         ends = ends_of(rows, argument, has_counts=has_counts)
         bound = max(ends["bound"].item(), largest_total(totals))
         return self._replace(unit=unit_of(ends["least"].item(), bound, argument, self.name))
@@ -135,7 +139,8 @@ def check_counts(name: str, counts: pl.Series) -> None:
     """Check that counts are integers of at least 0, none is missing, and their sum fits."""
     if _surely_fit(counts):
         return
-    column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
+    column = f"count column {shown(name)}"
+    floats = counts.cast(pl.Float64).fill_nan(None)
     if missing := floats.null_count():
         of_all = pluralize(len(counts), "value", "values")
         raise ValueError(
@@ -159,7 +164,8 @@ def check_weights(
     """
     if counts is None and _surely_fit(weights):
         return
-    column, floats = f"{argument} column {shown(name)}", weights.cast(pl.Float64).fill_nan(None)
+    column = f"{argument} column {shown(name)}"
+    floats = weights.cast(pl.Float64).fill_nan(None)
     lacking = floats.is_null()
     if argument == "gain":
         lacking &= truth.is_not_null() & (truth.is_not_nan() if truth.dtype.is_float() else True)
@@ -177,9 +183,11 @@ def check_weights(
         )
     if weights.dtype.is_integer():
         # Exact, or in floats for sums that an Int128 does not hold.
-        each, about = weights.cast(pl.Int128, strict=False), floats
+        each = weights.cast(pl.Int128, strict=False)
+        about = floats
         if counts is not None:
-            each, about = each * counts.cast(pl.Int128), about * counts.cast(pl.Float64)
+            each = each * counts.cast(pl.Int128)
+            about = about * counts.cast(pl.Float64)
         if about.sum() > 2 * _LARGEST_SUM or each.sum() > _LARGEST_SUM:
             raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
     elif (odd := weights.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
@@ -231,7 +239,8 @@ def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyF
     They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and
     `prevalence`.
     """
-    positives, total = pl.col("positives"), pl.col("rows")
+    positives = pl.col("positives")
+    total = pl.col("rows")
     target = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
     if not isinstance(share, float):
         counts = counts.join(share, on="group", how="left")

@@ -18,7 +18,8 @@ from frame_pr.inputs.rows import Rows
 
 _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
-_LOWEST, _HIGHEST = -(2**63), 2**64 - 1
+_LOWEST = -(2**63)
+_HIGHEST = 2**64 - 1
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
@@ -46,10 +47,12 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Decimal):
         # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19
         # places at a time.
-        places, number = 0, code.cast(pl.Decimal(38, 0))
+        places = 0
+        number = code.cast(pl.Decimal(38, 0))
         for scale in (dtype.scale // 2, dtype.scale):
             unit = pl.lit(Decimal(f"1e{places - scale}"), dtype=pl.Decimal(38, scale))
-            places, number = scale, number * unit
+            places = scale
+            number = number * unit
         return number.cast(dtype)
     return code.cast(dtype)
 
@@ -157,18 +160,15 @@ class SortKey:
         return group - self.first_group if self.first_group else group
 
     def _rank_of_row(self) -> pl.Expr:
-        best, code = (
-            pl.lit(self._best, dtype=self._low),
-            score_code(pl.col("score"), self.dtype, self._low),
-        )
+        best = pl.lit(self._best, dtype=self._low)
+        code = score_code(pl.col("score"), self.dtype, self._low)
         rank = code - best if self.ascending else best - code
         rank = rank if self.step == 1 else rank // self.step
         rank = rank.fill_null(pl.lit(self._unretrieved, dtype=self._low))
-        return (
-            pl.when("dropped").then(pl.lit(self._dropped, dtype=self._low)).otherwise(rank)
-            if self.drops
-            else rank
-        )
+        if self.drops:
+            dropped = pl.lit(self._dropped, dtype=self._low)
+            rank = pl.when("dropped").then(dropped).otherwise(rank)
+        return rank
 
     def fitted(self, rows: pl.LazyFrame) -> SortKey:
         """Return the narrowest layout for the groups and scores of rows, in 64 bits if they fit.
@@ -178,7 +178,8 @@ class SortKey:
         """
         if self.dtype not in _CODES_IN_INT64 or self.places > 1:
             return self
-        group, code = pl.col("group"), score_code(pl.col("score"), self.dtype, pl.Int64)
+        group = pl.col("group")
+        code = score_code(pl.col("score"), self.dtype, pl.Int64)
         extremes: list[Any] = [group.min().alias("first"), group.max().alias("last")]
         extremes += [
             code.min().alias("low"),

@@ -19,7 +19,8 @@ _FLOATS: Mapping[Any, tuple[str, float]] = {
     pl.Float64: ("d", float_info.max),
 }
 """The format of `struct` and the largest finite value of each dtype."""
-_BELOW, _ABOVE = -(2**63) - 1, 2**64
+_BELOW = -(2**63) - 1
+_ABOVE = 2**64
 """Codes worse or better than those of all integers."""
 
 
