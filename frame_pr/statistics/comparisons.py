@@ -447,7 +447,7 @@ def _compared(frame: Any, call: _Call) -> Any:
 def _samples(
     frame: Any, what: Evaluation, call: _Call
 ) -> Iterator[tuple[Sample[Any], list[int], bool]]:
-    """Yield samples, the places of their metrics, and whether they are drawn again because there is no closed form."""
+    """Yield samples, the places of their metrics, and whether their rows are drawn again."""
     names = what.named
     units = sampled_units(frame, what)
     if units is not None:

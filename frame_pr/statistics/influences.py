@@ -125,7 +125,7 @@ _OF_CLASSES = (
     "balanced_accuracy",
     "equal_error_rate",
 )
-"""Metrics without a closed form that are functions of the scores of both classes, whatever their numbers are."""
+"""Metrics without a closed form that do not depend on the numbers of both classes."""
 
 
 def drawn_metric(name: str) -> RowMetric:

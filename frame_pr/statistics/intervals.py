@@ -23,9 +23,11 @@ from frame_pr.statistics.bounds import (
 )
 from frame_pr.statistics.sampled_rows import (
     Sample,
+    SampledRows,
     by_method,
     sampled_rows,
     sampled_units,
+    warn_of_bias,
 )
 from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, validate_shares
 
@@ -256,6 +258,8 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     is_mean = isinstance(source, UnitValues) and not source.clustered
     add_bounds = with_bounds_of_means if is_mean else with_bounds
     table = add_bounds(source.estimates(), source.bounds, confidence)
+    if isinstance(source, SampledRows):
+        warn_of_bias(source, table)
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias
 
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.kinds import Frame, collected
+from frame_pr.frames.messages import warn
 from frame_pr.inputs.options import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.results import OutputFrame
@@ -86,7 +87,7 @@ class SampledRows(Generic[Frame]):
         return collected(finalize(sums, ["group", "positives", "rows"], plan), "auto")
 
     def sizes(self) -> pl.DataFrame:
-        """Return a row per group and metric: `group`, `m`, and the numbers of `positives` and of rows, `units`."""
+        """Return the numbers of `positives` and of rows, `units`, by `group` and metric `m`."""
         metrics = pl.DataFrame({"m": range(len(self.metrics))}, schema={"m": pl.Int32})
         groups = self._values.select("group", "positives", units="rows")
         return groups.join(metrics, how="cross")
@@ -287,26 +288,37 @@ def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     return sums.with_columns(shares, alone=pl.len().over("group") == 1)
 
 
+def warn_of_bias(sampled: SampledRows[Any], table: pl.DataFrame) -> None:
+    """Warn if the mean of average precision over fixed groups has a bias of half its error.
+
+    Of P positives, average precision A is too large by about 0.7 (1 - A) / P, as simulated for
+    normal scores. A mean over many groups has the same bias, and a small standard error.
+    """
+    names = [metric.name for metric in sampled.metrics]
+    if not sampled.averaged or "average_precision" not in names:
+        return
+    is_biased = pl.col("m").is_in(
+        [m for m, name in enumerate(names) if name == "average_precision"]
+    )
+    groups = sampled.restored(sampled.groups).filter(is_biased).drop_nulls("value")
+    bias = 0.7 * (1 - pl.col("value")) / pl.col("positives")
+    means = groups.group_by(sampled.key_columns).agg(bias=bias.mean())
+    table = table.join(means, on=sampled.key_columns, nulls_equal=True)
+    biased = table.filter(pl.col("bias") > pl.col("error") / 2).sort("bias", descending=True)
+    if biased.height:
+        bias, n = biased.select("bias", "groups").row(0)
+        warn(
+            f"average_precision of few positives is too large, here by about {bias:.2g}, and the "
+            f"standard error of a mean over {n} groups does not show it: the interval is about "
+            "samples of this size"
+        )
+
+
 Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
 
 
-def sample_of(
-    frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
-) -> Sample[Frame]:
-    """Return the sample of a call: units such as queries, or rows, or clusters of either.
-
-    `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each
-    row is a cluster of its own, if no clusters were drawn.
-    """
-    units = sampled_units(frame, what)
-    if units is not None:
-        return units
-    each_row = each_row and what.cluster is None
-    return sampled_rows(frame, what, draws_again=draws_again, each_row=each_row)
-
-
 def sampled_units(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
-    """Return the sampled units, such as queries, or clusters of them; None if rows are the sample."""
+    """Return the sampled units, such as queries, or clusters of them; None if rows were drawn."""
     unit = sampling_unit(what)
     if unit == "groups":
         return unit_values_of(frame, what)
@@ -324,7 +336,7 @@ def sampled_units(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
 def by_method(
     what: Evaluation, method: Literal["closed", "bootstrap"] | None
 ) -> list[tuple[bool, list[str]]]:
-    """Return whether rows are drawn again, and the new names of the metrics, for closed forms and for others.
+    """Return the new names of metrics with closed forms, and of those whose rows are drawn again.
 
     Without a method, metrics have their closed form if the options allow it.
     """
@@ -349,7 +361,11 @@ def by_method(
 def sampled_rows(
     frame: Frame, what: Evaluation, *, draws_again: bool = False, each_row: bool = False
 ) -> SampledRows[Frame]:
-    """Validate a frame whose rows, or clusters of rows, are the sample; see `sample_of`."""
+    """Validate a frame whose rows, or clusters of rows, are the sample.
+
+    `draws_again`: whether rows are drawn again, instead of a closed form. `each_row`: whether each
+    row is a cluster of its own.
+    """
     clustered = what.cluster is not None
     if clustered:
         refuse_several("cluster", what.cluster)

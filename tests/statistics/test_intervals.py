@@ -199,6 +199,26 @@ def test_means_of_fixed_groups():
         assert error == near((squares * of_all / (of_all - 1)) ** 0.5 / 4)
 
 
+def classes(number: int, positives: int) -> pl.DataFrame:
+    """Classes with so many positives among 200 rows, whose scores are normal and 2 apart."""
+    rng = np.random.default_rng(0)
+    truth = np.tile(np.arange(200) < positives, number)
+    scores = rng.normal(size=len(truth)) + 2 * truth
+    return pl.DataFrame({"class": np.arange(len(truth)) // 200, "t": truth, "s": scores})
+
+
+def test_the_bias_of_average_precision_over_many_classes():
+    # A is about 0.67: 0.7 * 0.33 / 20 is 0.012, and the standard error of 80 classes 0.010.
+    call = {"mean_over": "class", "sampled": "rows"}
+    names = ["average_precision", "roc_auc"]
+    with pytest.warns(fp.DataWarning, match=r"too large, here by about 0\.01.* over 80 groups"):
+        fp.intervals(classes(80, 20), names, "t", "s", **call)
+    # No bias of this size: few classes, which vary more, other metrics, and drawn classes.
+    fp.intervals(classes(4, 20), names, "t", "s", **call)
+    fp.intervals(classes(80, 20), "roc_auc", "t", "s", **call)
+    fp.intervals(classes(80, 20), "average_precision", "t", "s", mean_over="class")
+
+
 # What has no value, and what is refused
 # -----------------------------------------------------------------------------
 
