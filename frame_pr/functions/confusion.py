@@ -540,7 +540,10 @@ def _validate_labels(
     data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
 ) -> None:
     """Raise if a label is missing, or is none of the classes."""
-    unjudged = "" if drops else "unjudged='drop' leaves these rows out, or fill them"
+    unjudged = "unjudged='drop' leaves these rows out, or fill them"
+    if drops:
+        # A row that is left out may lack a prediction, too.
+        data = data.filter(label_value("truth", data.schema["truth"]).is_not_null())
     for argument, name, column, advice in (
         ("truth", selection.others["truth"], data["truth"], unjudged),
         ("prediction", selection.scores["0"], data["0"], "fill them"),

@@ -239,6 +239,9 @@ def _number(role: str, selection: Selection[Any], request: Request) -> Iterator[
 def _check_values(selection: Selection[Any], request: Request, positive: object) -> None:
     """Check the values of the columns. `positive`: the positive label of `truth`."""
     data = selection.data
+    if request.unjudged == "drop":
+        # A row that is left out may lack other values, too.
+        data = data.filter(values.label_value("truth", data.schema["truth"]).is_not_null())
     others = selection.others
     labels = data["truth"]
     counts = data["count"] if "count" in others else None

@@ -202,3 +202,31 @@ def test_a_day_without_the_positive_label():
         counts = fp.confusion(frame, "y", prediction="p", positive="yes")
         counts = counts.collect() if isinstance(counts, pl.LazyFrame) else counts
         assert counts[["tp", "fp", "fn", "tn"]].to_numpy().tolist() == [[0, 1, 0, 1]]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("make", [pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas])
+def test_rows_without_a_label_may_lack_all_else(missing, make):
+    columns = {
+        "y": [0.0, 0.0, 1.0, 1.0, missing],
+        "p": [0.0, 1.0, 1.0, 0.0, missing],
+        "s": [0.2, 0.3, 0.4, 0.5, missing],
+        "w": [1.0, 2.0, 1.0, 1.0, missing],
+    }
+    frame = make(pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64), strict=False))
+
+    def read(result):
+        if isinstance(result, pl.LazyFrame):
+            return result.collect()
+        return pl.from_pandas(result) if isinstance(result, pd.DataFrame) else result
+
+    matrix = read(frame.pr.confusion_matrix("y", "p", unjudged="drop"))
+    assert matrix["rows"].to_list() == [1, 1, 1, 1]
+    counts = read(frame.pr.confusion("y", prediction="p", unjudged="drop"))
+    assert counts.select("tp", "fp", "fn", "tn").row(0) == (1, 1, 1, 1)
+    # Both positives are on top.
+    for options in ({}, {"weight": "w"}):
+        ap = frame.pr.average_precision("y", "s", unjudged="drop", **options)
+        assert read(ap).item() == 1
+    with pytest.raises(ValueError, match="column 's' has 1 missing of 5 values"):
+        read(frame.pr.average_precision("y", "s", unjudged="negative"))
