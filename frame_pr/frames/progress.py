@@ -1,4 +1,4 @@
-"""Progress of long computations: a bar of tqdm if it is installed, otherwise a line of text; nothing in pipes."""
+"""Progress of long computations on a terminal: a bar of tqdm, or without tqdm a line of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUIET_FOR = 5.0
 def with_progress(
     items: Iterable[Item], title: str, total: int, size: Callable[[Item], int], *, show: bool
 ) -> Iterator[Item]:
-    """Yield items, and show on a terminal how much of the total is done. `size`: the part of an item."""
+    """Yield items, and show on a terminal how much of the total is done. `size`: that of an item."""
     if not (show and sys.stderr.isatty()):
         yield from items
         return

@@ -1,4 +1,4 @@
-"""Precision-recall and ROC curves with a band: the mean curve of many groups, or the curve of one test set."""
+"""Precision-recall and ROC curves with a band: the mean of many groups, or of one test set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from frame_pr.statistics.units import (
 
 Band: TypeAlias = Literal["interval", "std", "quartiles"]
 MOST_LEVELS = 10_001
-"""Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
+"""Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s."""
 
 
 class AverageCurveOptions(LabelOptions, total=False):
@@ -188,7 +188,8 @@ def average_curve(
     for option in ("cluster", "repeats", "seed"):
         if options.get(option) is not None:
             raise ValueError(
-                f"{option}= is about rows that are drawn, and with mean_over= groups are: leave it out"
+                f"{option}= is about rows that are drawn, and with mean_over= groups are: leave it "
+                "out"
             )
     mean: Frame = _mean_curve(what, band, confidence)
     return mean
@@ -278,7 +279,7 @@ def _mean_curve(what: _Curve, band: Band | None, confidence: float) -> Any:
 
 
 def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
-    """Return the recall of each group at each level of the false positive rate, and the keys that are left."""
+    """Return the recall of groups at levels of the false positive rate, and the keys left."""
     options: Any = what.options | {"positive": what.positive}
     keys = keys_of_means(what.by, what.mean_over)
     names = list(what.metrics)
@@ -289,7 +290,7 @@ def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame
 
 
 def _heights(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
-    """Return the height of the curve of each group at each level of recall, and the keys that are left."""
+    """Return the height of the curve of groups at levels of recall, and the keys left."""
     keys = keys_of_means(what.by, what.mean_over)
     request = request_of(what.truth, what.score, keys, what.positive, options_in(what.options))
     request = request.used_as(Use(ranks=True), ["positives"])
@@ -302,13 +303,15 @@ def _heights(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame
 
 
 def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
-    """Return `group`, `level` and `value`, the height of the curve at all levels of recall, for groups with positives.
+    """Return the height of curves at all levels, `group`, `level` and `value`, with positives.
 
     `table`: curves, by group and from the best score on, with `tp`, `positives`, `retrieved`,
     `recall_step` and both precisions. A group has a height of 0 at the levels that it does not
     reach.
     """
-    last, level, positives = points - 1, pl.col("level"), pl.col("positives")
+    last = points - 1
+    level = pl.col("level")
+    positives = pl.col("positives")
     # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the
     # float 0.3.
     table = table.with_columns(pl.col("tp", "positives").cast(pl.Float64))

@@ -1,4 +1,4 @@
-"""Bootstrap: draw rows or clusters with replacement, as counts of sorted rows, and evaluate the metrics again."""
+"""Bootstrap: draw rows, clusters or groups with replacement, and evaluate the metrics again."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 Counts: TypeAlias = "npt.NDArray[np.int64]"
 _CELLS_AT_ONCE = 2**20
-"""Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
+"""Cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
 """Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
 _ROWS_PER_UNIT = 8
 _ROWS_PER_STRATUM = 1_500
-"""To draw a row takes 10 ns, a binomial variate for a unit of equal rows the time of 8 rows, and a generator of such
-variates for a stratum the time of 1,500 rows."""
+"""To draw a row takes 10 ns, a binomial variate for a unit of equal rows the time of 8 rows, and a
+generator of such variates for a stratum the time of 1,500 rows."""
 _NUMBERS = ("weight", "gain", "judged")
 """Columns that tell rows apart that share a sort key."""
 
@@ -42,7 +42,7 @@ class Draws(NamedTuple):
     repeats: int
     seed: int
     stratified: bool = False
-    """Whether positives and negatives are drawn separately, so that each replicate keeps their numbers."""
+    """Whether positives and negatives are drawn separately, so that replicates keep their numbers."""
     progress: bool = False
     """Whether a long bootstrap shows its progress."""
 
@@ -51,8 +51,9 @@ class Replicates(NamedTuple):
     """A metric of samples, and of their replicates."""
 
     table: pl.DataFrame
-    """A row per result: its keys, `value`, `undefined` (the groups without a value), `units`, the degrees of freedom
-    `df`, `positives`, `negatives`, and `selected` (the rows that the cutoff selects, if they are independent).
+    """A row per result: its keys, `value`, `undefined` (the groups without a value), `units`, the
+    degrees of freedom `df`, `positives`, `negatives`, and `selected` (the rows that the cutoff
+    selects, if they are independent).
     """
     drawn: Array
     """A row per replicate and a column per result; NaN without a value."""
@@ -140,7 +141,8 @@ def _replicates_of_units(
     index = index.with_columns(result=_number_of(keys)).sort("result")
     for m in range(len(sample.bounds)):
         of_metric = table.filter(m=m)
-        result, unit_of_row = of_metric["result"].to_numpy(), of_metric["unit"].to_numpy()
+        result = of_metric["result"].to_numpy()
+        unit_of_row = of_metric["unit"].to_numpy()
         value = array_of(of_metric, "value")
         drawn = np.empty((draws.repeats, len(index)))
         for replicate in range(draws.repeats):
@@ -156,7 +158,7 @@ def _replicates_of_units(
 
 
 def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
-    """Return metrics that say how many independent rows the cutoff of a metric selects, by the columns `k0` and so on."""
+    """Return the metrics `k@` of cutoffs, which say how many rows these select, by columns `k0` etc."""
     if sampled.clustered or not sampled.rows.weights.ranks:
         return {}
     selected = {}
@@ -184,7 +186,7 @@ def _matrix(replicates: pl.DataFrame, name: str, repeats: int, results: int) -> 
 
 
 def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
-    """Return for each `result` `units` (rows or clusters), `positives`, `negatives` and degrees of freedom, `df`.
+    """Return `units` (rows or clusters), `positives`, `negatives` and `df` for each `result`.
 
     The degrees of freedom are one less than the rows of the rarer label, summed over groups. With
     clusters, the numbers of both labels are effective numbers of clusters (see
@@ -208,7 +210,7 @@ def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
 
 
 def _effective_clusters(name: str) -> pl.Expr:
-    """Return Kish's (1965) effective number of clusters of these sizes: `(sum n)^2 / sum n^2`; 0 without rows."""
+    """Return Kish's (1965) effective number of clusters, `(sum n)^2 / sum n^2`; 0 without rows."""
     sizes = pl.col(name).cast(pl.Float64)
     return (sizes.sum() ** 2 / (sizes**2).sum()).fill_nan(0.0)
 
@@ -219,7 +221,7 @@ def _effective_clusters(name: str) -> pl.Expr:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Cells:
-    """Rows that no metric tells apart, in the order of their sort keys, and how to evaluate drawn counts of them."""
+    """Rows that no metric tells apart, in the order of their keys, and how to evaluate counts of them."""
 
     table: pl.DataFrame
     rows: Rows
@@ -267,7 +269,7 @@ class _Cells:
         return metrics.with_columns(replicate=place, group=group % self.groups).collect()
 
     def _drawn(self, table: pl.DataFrame, counts: Counts) -> pl.LazyFrame:
-        """Return a copy of the table for each replicate, with `count` and `later`, the number of groups before it.
+        """Return a copy of the table for each replicate, with `count` and `later`, the groups before it.
 
         Rows that are not drawn drop out.
         """
@@ -307,7 +309,7 @@ def _evaluate(
     undefined: float | None,
     draws: Draws,
 ) -> pl.DataFrame:
-    """Return `replicate`, `result` and these metrics: their means over the groups of the same result.
+    """Return `replicate`, `result` and the means of these metrics over the groups of the result.
 
     The rows are sorted once. A replicate is a count for each of them, and its groups are further
     groups of one frame.
@@ -334,7 +336,7 @@ def _evaluate(
 
 
 def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
-    """Yield the number of the first replicate, and the counts of the cells in consecutive replicates."""
+    """Yield the number of a first replicate, and the counts of the cells in it and the next ones."""
     units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
     sampler = Sampler(units, draws.seed)
     for first in range(0, draws.repeats, cells.most_at_once):
@@ -367,7 +369,7 @@ def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]
 
 
 def _strata() -> pl.Expr:
-    """Return the stratum of clusters: their `result`, or all results of a sample if some cluster is in several.
+    """Return the stratum of clusters: their `result`, or their sample if it shares clusters.
 
     So two arms with clusters of their own keep their numbers of clusters, and two systems of the
     same clusters are drawn together.

@@ -1,4 +1,4 @@
-"""Intervals and p-values from the replicates of a bootstrap: bias-corrected quantiles with Student's t."""
+"""Intervals and p-values of a bootstrap: bias-corrected quantiles with Student's t."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from frame_pr.statistics.sampled_rows import Sample, SampledRows
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
 
 _WHOLE_SAMPLE = ("average_precision", "interpolated_average_precision", "roc_auc", "share")
-"""Metrics of all positives and negatives that are 1 for a perfect ranking, and means of shares of units."""
+"""Metrics of all positives and negatives that are 1 for perfect rankings, and means of shares."""
 
 _NEGLIGIBLE = 5
 """If fewer replicates than this part of `1 - confidence` have no value, nothing is said."""
@@ -44,7 +44,7 @@ class Distribution(NamedTuple):
     z0: Array
     """The bias: the normal quantile of the share of replicates below the value of the sample."""
     error: Array
-    """The standard deviations of the replicates; NaN if these do not vary, up to rounding errors."""
+    """The standard deviations of the replicates; NaN if these do not vary."""
     df: Array
 
     @staticmethod
@@ -77,7 +77,7 @@ class Distribution(NamedTuple):
         return len(self.ordered) - self.counts
 
     def bounds(self, alpha: float | Array) -> Bounds:
-        """Return the quantiles at the probabilities Phi(2 z0 - t) and Phi(2 z0 + t); they enclose the values.
+        """Return the quantiles at Phi(2 z0 - t) and Phi(2 z0 + t); they enclose the values.
 
         Phi is the standard normal distribution function, and Phi(z0) is the share of replicates
         below the value of the sample, where replicates equal to it count half (Efron 1987). In
@@ -110,7 +110,7 @@ class Distribution(NamedTuple):
 
 
 def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> pl.DataFrame:
-    """Return a row per key and metric, with the bounds of a bootstrap over rows, units or clusters."""
+    """Return a row per key and metric with the bounds of a bootstrap."""
     parts = []
     names = names_of(sample)
     averaged = isinstance(sample, SampledRows) and sample.averaged
@@ -134,14 +134,14 @@ def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> 
 
 
 def names_of(sample: Sample[Any]) -> list[str]:
-    """Return the names of the metrics of a sample; of means over units, which are no single metric, their bounds."""
+    """Return the names of the metrics of a sample; of means over units, the kinds of their bounds."""
     if isinstance(sample, SampledRows):
         return [metric.name for metric in sample.metrics]
     return list(sample.bounds)
 
 
 def _bounds(replicates: Replicates, name: str, distribution: Distribution, alpha: float) -> Bounds:
-    """Return the bounds of a metric, at least as far from its value as those of the closed form near 0 and 1."""
+    """Return the bounds of a metric; of a value of 0 or 1 at least as wide as the closed form."""
     import numpy as np
 
     low, high = distribution.bounds(alpha)
@@ -163,7 +163,7 @@ def _bounds(replicates: Replicates, name: str, distribution: Distribution, alpha
 def _widened(
     low: Array, high: Array, table: pl.DataFrame, distribution: Distribution, alpha: float
 ) -> Bounds:
-    """Return bounds of ROC AUC that are at least as far from the value as those of the closed form."""
+    """Return bounds of ROC AUC at least as far from the value as those of the closed form."""
     import numpy as np
 
     sizes = (array_of(table, name) for name in ("units", "positives", "negatives"))
@@ -222,12 +222,13 @@ def _counted(names: pl.Series) -> str:
 
 
 def compare_draws(comparison: Comparison) -> pl.DataFrame:
-    """Compare values by the replicates of their differences. The same rows, or clusters, are drawn for both.
+    """Compare values by replicates of their differences, with the same rows or clusters for both.
 
     The p-value is the largest alpha at which the interval contains the tested difference; not below
     `1 / (replicates + 1)`.
     """
-    pairs, draws = comparison.pairs, comparison.draws
+    pairs = comparison.pairs
+    draws = comparison.draws
     place = pl.int_range(pl.len(), dtype=pl.Int64)
     parts = []
     metrics = replicates_of(comparison.rows, draws, pairs.names.name)
@@ -248,7 +249,7 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
 def _test_differences(
     both: pl.DataFrame, drawn: Array, comparison: Comparison, name: str
 ) -> pl.DataFrame:
-    """Return the pairs of a metric with bounds and p-values. `drawn`: a row per replicate and a column per pair."""
+    """Return pairs with bounds and p-values. `drawn`: a row per replicate, a column per pair."""
     import numpy as np
 
     hypothesis = comparison.hypothesis

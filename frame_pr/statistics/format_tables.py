@@ -1,4 +1,4 @@
-"""Results as tables in Markdown, LaTeX or text: bounds in the cell of their value, and the best value in bold."""
+"""Results as tables in Markdown, LaTeX or text, with bounds in the cell of their value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from frame_pr.metrics.names import is_metric, metric
 Direction: TypeAlias = Literal["largest", "smallest"]
 Format: TypeAlias = Literal["markdown", "latex", "text"]
 _WORDS = {"p_adjusted": "adjusted p", "p_value": "p"}
-"""Columns with p-values, the adjusted ones first. A number that rounds to 0 is smaller than the last digit."""
+"""Columns with p-values, the adjusted ones first."""
 _BOUNDS = ("low", "high")
 _BOUNDED = ("value", "difference", "precision")
 """The columns that have bounds, of intervals, comparisons and averaged curves."""
@@ -39,7 +39,7 @@ class _Style(NamedTuple):
     mark: str
     """What follows a significant difference."""
     write: Callable[[Sequence[Sequence[str]], Sequence[bool], str], str]
-    """Write the lines of a table, the title first; says which columns hold numbers, and the note."""
+    """Write the lines of a table, the title first, with the columns that hold numbers, and a note."""
 
 
 @public_result()
@@ -47,11 +47,11 @@ def format_table(
     frame: Frame,
     *,
     decimals: int = 3,
-    best: bool | Direction | Mapping[str, Direction] | None = None,
+    best: bool | Mapping[str, Direction] | None = None,
     to: Format = "markdown",
     tests: Any = None,
 ) -> str:
-    """Write any result as a table in Markdown, LaTeX or plain text, for an issue, a paper or a page.
+    """Write any result as a table in Markdown, LaTeX or plain text.
 
     The bounds `low` and `high` are in the cell of their `value`, `difference` or `precision`, as
     `0.54 [0.44, 0.65]`. A result of `intervals` or `compare` with a column `system` has a row for
@@ -64,13 +64,13 @@ def format_table(
     decimals : int
         How many decimals a number has that is not whole. A p-value that rounds to 0 is written as
         `<0.001`.
-    best : bool, "largest", "smallest" or dict, optional
+    best : bool or dict, optional
         The columns whose best value is bold. True: all columns that are named after a metric, and
         `value` next to a column `metric`. The name of a metric says whether the largest or the
         smallest value is best. For other columns and for metrics under other names, give a dict
-        such as `{"cost": "smallest"}`, or "largest" if it is best for all metrics. Rows are compared
-        that differ in `system` alone, or all rows if there is no column `system`. All values that
-        look the same as the best are bold. Default: True if there is a column `system`.
+        such as `{"MAP": "largest", "cost": "smallest"}`. Rows are compared that differ in `system`
+        alone, or all rows if there is no column `system`. All values that look the same as the best
+        are bold. Default: True if there is a column `system`.
     to : "markdown", "latex" or "text"
         The format. LaTeX needs the package booktabs.
     tests : frame, optional
@@ -115,7 +115,7 @@ def format_table(
     style = _STYLES[check_choice("to", to, tuple(_STYLES))]
     table = _read(frame)
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    signs = _signs(table, best)
+    signs = _signs(table, numbers, best)
     bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*numbers}), None)
     marks: pl.Series | None = None
     note = ""
@@ -175,7 +175,8 @@ def _read(frame: Any) -> pl.DataFrame:
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(
-                f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out"
+                f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave "
+                "it out"
             )
     return table
 
@@ -203,8 +204,10 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
     return pl.when(is_small).then(pl.lit(least)).otherwise(text)
 
 
-def _sign(name: str) -> float | None:
-    """Return -1 if the largest value of a metric is best, 1 if the smallest is, else 0; None if it is no metric."""
+def _sign(name: str, best: Any) -> float | None:
+    """Return -1 if the largest value is best, 1 if the smallest is, 0 if neither; None if unknown."""
+    if isinstance(best, Mapping):
+        return _SIGNS[best[name]] if name in best else None
     bare_names = (name, name.removeprefix("mean_").removeprefix("median_"))
     record = next((metric(bare) for bare in bare_names if is_metric(bare)), None)
     if record is None:
@@ -212,56 +215,34 @@ def _sign(name: str) -> float | None:
     return 0.0 if record.kind == "threshold" else _SIGNS[record.best]
 
 
-def _direction(name: str, best: Any) -> float | None:
-    """Return -1 if the largest value of this name is best, 1 if the smallest is, 0 if neither is; None if unknown."""
-    if isinstance(best, Mapping):
-        return _SIGNS[best[name]] if name in best else None
-    return _sign(name)
-
-
-def _signs(table: pl.DataFrame, best: Any) -> dict[str, pl.Expr]:
-    """Return the columns whose best value is bold, with the direction of each value (see `_direction`)."""
-    numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
+def _signs(table: pl.DataFrame, numbers: Sequence[str], best: Any) -> dict[str, pl.Expr]:
+    """Return the columns whose best value is bold, with the sign of each value; see `_sign`."""
     metrics: list[str] = []
     if "value" in numbers and "metric" in table.columns:
         metrics = table["metric"].cast(pl.String).unique(maintain_order=True).to_list()
-    _check_best(best, [*numbers, *metrics])
-    if best is False or (best is None and "system" not in table.columns):
+    if isinstance(best, Mapping):
+        refuse_missing([*best], [*numbers, *metrics], "numbers of the frame", "best")
+        for name, way in best.items():
+            check_choice(f"best[{name!r}]", way, ("largest", "smallest"))
+    elif not ("system" in table.columns if best is None else check_flag("best", best)):
         return {}
-    of_columns = {name: _direction(name, best) for name in numbers}
-    signs = {name: pl.lit(sign) for name, sign in of_columns.items() if sign is not None}
-    of_metrics = {name: _direction(name, best) for name in metrics}
+    of_columns = {name: _sign(name, best) for name in numbers}
+    of_metrics = {name: _sign(name, best) for name in metrics}
     unknown = [name for name, sign in of_metrics.items() if sign is None]
     if unknown and best is True:
         raise ValueError(
-            f"best: the name {shown(unknown[0])} does not say whether its largest value is best; give best='largest', "
-            f"or best={{{unknown[0]!r}: 'smallest'}}"
+            f"best: the name {shown(unknown[0])} does not say whether its largest value is best; "
+            f"give best={{{unknown[0]!r}: 'largest'}}, or 'smallest'"
         )
-    if isinstance(best, str):
-        of_metrics |= dict.fromkeys(unknown, _SIGNS[best])
-    if any(sign is not None for sign in of_metrics.values()):
-        metric_name = pl.col("metric").cast(pl.String)
-        signs["value"] = metric_name.replace_strict(
-            of_metrics, default=None, return_dtype=pl.Float64
-        )
+    signs = {name: pl.lit(sign) for name, sign in of_columns.items() if sign is not None}
+    if len(unknown) < len(metrics):
+        name = pl.col("metric").cast(pl.String)
+        signs["value"] = name.replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
     return signs
 
 
-def _check_best(best: Any, names: Sequence[str]) -> None:
-    """Validate `best`. `names`: the columns with numbers, and the metrics."""
-    ways = ("largest", "smallest")
-    if isinstance(best, Mapping):
-        refuse_missing([*best], names, "numbers of the frame", "best")
-        for name, way in best.items():
-            check_choice(f"best[{name!r}]", way, ways)
-    elif isinstance(best, str):
-        check_choice("best", best, ways)
-    elif best is not None:
-        check_flag("best", best)
-
-
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
-    """Return whether a number looks like the best one of several rows that differ only in `system`."""
+    """Return whether a number looks like the best one of rows that differ only in `system`."""
     value = by_name(name).cast(pl.Float64).fill_nan(None) * sign
     best = text.sort_by(value, nulls_last=True).first()
     rows = pl.len()
@@ -281,7 +262,8 @@ def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tup
     """Return which rows differ from the only baseline of a comparison, and a note about it."""
     if not {"metric", "system", "value"} <= {*table.columns}:
         raise ValueError(
-            "tests: they mark the intervals of systems, and the frame is not the result of intervals for several scores"
+            "tests: they mark the intervals of systems, and the frame is not the result of "
+            "intervals for several scores"
         )
     if not {"metric", *_NAMES} <= {*tests.columns}:
         raise ValueError(
@@ -327,7 +309,7 @@ def _method_of(tests: pl.DataFrame) -> str:
 
 
 def _level_of(table: pl.DataFrame) -> str:
-    """Return a note of the confidence level and of the size of the sample, as far as they are the same in all rows."""
+    """Return a note of the confidence level and of n, as far as they are the same in all rows."""
     level = _only_value(table, "level")
     if level is None:
         return ""
@@ -344,7 +326,7 @@ def _only_value(table: pl.DataFrame, name: str) -> Any:
 
 
 def _by_metric(texts: pl.DataFrame, value: str) -> pl.DataFrame:
-    """Return a column for each metric of a table of texts, and a row for each combination of its keys."""
+    """Return a column for each metric, and a row for each combination of the keys."""
     before = texts.columns[: texts.columns.index("metric")]
     keys = [*before, *(name for name in _NAMES if name in texts.columns and name not in before)]
     return texts.pivot("metric", index=keys, values=value, maintain_order=True)

@@ -36,7 +36,7 @@ Method: TypeAlias = Literal["closed", "bootstrap"]
 COLUMNS = ("metric", "value", "low", "high", "n", "level")
 """The columns of intervals, after the keys."""
 DETAILS = ("standard_error", "undefined", "undefined_replicates")
-"""The columns that `details=True` adds. Without them, pandas prints all columns in 80 characters."""
+"""The columns of `details=True`. Without them, pandas prints all columns in 80 characters."""
 _NUMBERS = ("value", "low", "high", "error", "units", "undefined", "undefined_replicates")
 """The columns that tables of closed forms and of the bootstrap share."""
 
@@ -231,7 +231,7 @@ def _validated_draws(
 def _bounded(
     frame: Any, what: Evaluation, method: Method | None, draws: Draws, confidence: float
 ) -> tuple[Sample[Any], pl.DataFrame]:
-    """Return the sample, and a row per key and metric with bounds: closed forms, or those of a bootstrap."""
+    """Return the sample, and a row per key and metric with bounds."""
     units = sampled_units(frame, what)
     if units is not None:
         validate_shares(units, list(what.named))
@@ -271,7 +271,7 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
 def whole_of_draws(
     options: Mapping[str, Any], name: str, default: int, least: int, without: str
 ) -> int:
-    """Return a validated number about random draws. `without`: the argument by which there are no draws."""
+    """Return a number about random draws. `without`: the argument by which there are none."""
     number = options.get(name)
     if number is None:
         return default
@@ -285,7 +285,11 @@ def validate_confidence(confidence: Any) -> float:
     value = check_float("confidence", confidence)
     # Half of the rest to 1 must have a quantile.
     if not 0.5 <= value < (1 + value) / 2 < 1:
-        meant = value / 100 if 50 <= value < 100 else 1 - value if 0 < value < 0.5 else 0.95
+        meant = 0.95
+        if 50 <= value < 100:
+            meant = value / 100
+        elif 0 < value < 0.5:
+            meant = 1 - value
         raise ValueError(
             f"confidence must be at least 0.5 and below 1; got {shown(confidence)}: write {meant:g}"
         )

@@ -160,7 +160,7 @@ def _metrics_of_report(k: Any, threshold: Any) -> list[str]:
 def _long(
     result: Any, bounds: Any, counts: Sequence[str], names: Sequence[str], prefix: str
 ) -> tuple[pl.LazyFrame, FrameKind[Any], list[Any]]:
-    """Return a row per group and metric, with bounds if there are any; its kind of frame, and the keys."""
+    """Return a row per group and metric, its kind of frame, and the keys."""
     kind = kind_of(result)
     keys = kind.columns[: kind.columns.index(counts[0])]
     columns = list(map(str, keys))
@@ -184,7 +184,7 @@ def _wide(
     bounded: Sequence[str],
     prefix: str,
 ) -> pl.LazyFrame:
-    """Return a column for each metric of a long report, and two for its bounds, in one row per group."""
+    """Return one row per group of a long report, with columns for each metric and its bounds."""
     columns = {}
     for name in names:
         of_metric = pl.col("metric") == name

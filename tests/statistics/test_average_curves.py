@@ -106,7 +106,7 @@ def test_the_band_is_that_of_a_mean():
         (
             {"ties": "expected"},
             ValueError,
-            "ties='expected': average_curve does not take it; a curve has no expectation over orders",
+            "ties='expected': average_curve does not take it; a curve has no expectation",
         ),
     ],
 )

@@ -311,7 +311,7 @@ def test_a_precision_of_1_has_the_bound_of_the_rows_that_are_selected():
         (0, 0, near(1 - 0.025 ** (1 / 3))),
     ]
     assert found.select("value", "low", "high").rows() == expected
-    # Rows of a cluster are not independent, and so the number of clusters that are selected is unknown.
+    # Rows of a cluster are not independent, so the number of selected clusters is unknown.
     clusters = data.with_columns(user=pl.int_range(100) % 20)
     with pytest.warns(
         fp.DataWarning, match="half of the replicates have no value, or all have the same one"

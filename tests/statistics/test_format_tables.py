@@ -227,7 +227,7 @@ def test_marks_of_segments_are_those_of_their_own_test():
     [
         ({"best": True}, ValueError, "best: the name 'MAP' does not say whether its largest"),
         ({"best": {"map": "largest"}}, ValueError, "best: no column 'map'"),
-        ({"best": "highest"}, ValueError, "best must be"),
+        ({"best": "largest"}, TypeError, "best must be True or False"),
         ({"to": "html"}, ValueError, "to must be"),
         ({"tests": RUN}, ValueError, "tests: give it the result of compare"),
     ],
@@ -237,13 +237,6 @@ def test_what_is_refused(arguments, error, sentence):
     with pytest.raises(error) as raised:
         fp.format_table(means, **arguments)
     assert str(raised.value).startswith(sentence)
-
-
-def test_the_largest_of_all_metrics_is_best():
-    means = RUN.pr.intervals(NAMED, **CALL, mean_over="q")
-    lines = fp.format_table(means, decimals=2, best="largest").splitlines()
-    assert "**0.83**" in lines[2]
-    assert "**1.00**" in lines[3]
 
 
 @pytest.mark.parametrize(

@@ -186,8 +186,7 @@ def test_means_of_fixed_groups():
         within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True
     )
     each = fp.intervals(within, names, "truth", "score", by="q", cluster="user", details=True)
-    # Of each group with n / (n - 1) for its n positives, or for its n rows at the threshold. A row
-    # has
+    # Of each group with n / (n - 1) for its n positives, or its n rows at the threshold. A row has
     # a weight of 1 / n there, so the effective number of clusters of all is 4^2 / sum(1 / n).
     truth, reached = pl.col("truth").cast(bool), pl.col("score") >= 2
     sizes = data.group_by("q").agg(truth.sum().alias(names[0]), reached.sum().alias(names[1]))
