@@ -15,7 +15,7 @@ _QUIET_FOR = 5.0
 def with_progress(
     items: Iterable[Item], title: str, total: int, size: Callable[[Item], int], *, show: bool
 ) -> Iterator[Item]:
-    """Yield items, and show on a terminal how much of the total is done. `size`: that of an item."""
+    """Yield items, and show on a terminal how much of the total is done; `size`: of an item."""
     if not (show and sys.stderr.isatty()):
         yield from items
         return

@@ -42,7 +42,7 @@ class Draws(NamedTuple):
     repeats: int
     seed: int
     stratified: bool = False
-    """Whether positives and negatives are drawn separately, so that replicates keep their numbers."""
+    """Whether positives and negatives are drawn separately, so that their numbers stay."""
     progress: bool = False
     """Whether a long bootstrap shows its progress."""
 
@@ -158,7 +158,7 @@ def _replicates_of_units(
 
 
 def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
-    """Return the metrics `k@` of cutoffs, which say how many rows these select, by columns `k0` etc."""
+    """Return the metrics `k@` of cutoffs, the numbers of rows that these select, by columns `k0` etc."""
     if sampled.clustered or not sampled.rows.weights.ranks:
         return {}
     selected = {}
@@ -221,7 +221,7 @@ def _effective_clusters(name: str) -> pl.Expr:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Cells:
-    """Rows that no metric tells apart, in the order of their keys, and how to evaluate counts of them."""
+    """Rows that no metric tells apart, in the order of their keys, and how to evaluate counts."""
 
     table: pl.DataFrame
     rows: Rows
@@ -269,7 +269,7 @@ class _Cells:
         return metrics.with_columns(replicate=place, group=group % self.groups).collect()
 
     def _drawn(self, table: pl.DataFrame, counts: Counts) -> pl.LazyFrame:
-        """Return a copy of the table for each replicate, with `count` and `later`, the groups before it.
+        """Return a copy of the table for each replicate, with `count` and `later`, its first group.
 
         Rows that are not drawn drop out.
         """
@@ -336,7 +336,7 @@ def _evaluate(
 
 
 def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
-    """Yield the number of a first replicate, and the counts of the cells in it and the next ones."""
+    """Yield the number of a first replicate, and the counts of cells in it and the next ones."""
     units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
     sampler = Sampler(units, draws.seed)
     for first in range(0, draws.repeats, cells.most_at_once):

@@ -134,7 +134,7 @@ def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> 
 
 
 def names_of(sample: Sample[Any]) -> list[str]:
-    """Return the names of the metrics of a sample; of means over units, the kinds of their bounds."""
+    """Return the names of the metrics of a sample; of means over units, their bounds."""
     if isinstance(sample, SampledRows):
         return [metric.name for metric in sample.metrics]
     return list(sample.bounds)

@@ -39,7 +39,7 @@ class _Style(NamedTuple):
     mark: str
     """What follows a significant difference."""
     write: Callable[[Sequence[Sequence[str]], Sequence[bool], str], str]
-    """Write the lines of a table, the title first, with the columns that hold numbers, and a note."""
+    """Write the lines of a table, the title first, which columns hold numbers, and a note."""
 
 
 @public_result()
@@ -205,7 +205,7 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
 
 
 def _sign(name: str, best: Any) -> float | None:
-    """Return -1 if the largest value is best, 1 if the smallest is, 0 if neither; None if unknown."""
+    """Return -1 if the largest value is best, 1 if the smallest, 0 if neither; else None."""
     if isinstance(best, Mapping):
         return _SIGNS[best[name]] if name in best else None
     bare_names = (name, name.removeprefix("mean_").removeprefix("median_"))

@@ -33,6 +33,7 @@ CONFUSION = [
     "accuracy",
 ]
 CONFUSION += ["balanced_accuracy", "f1", "mcc", "informedness", "markedness", "kappa"]
+CONFUSION += ["selection_rate"]
 BOTH = pl.concat([TEN.with_columns(q=pl.lit("x")), CUT_BLOCK.with_columns(q=pl.lit("y"))])
 
 
