@@ -158,7 +158,7 @@ def _replicates_of_units(
 
 
 def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
-    """Return the metrics `k@` of cutoffs, the numbers of rows that these select, by columns `k0` etc."""
+    """Return the metrics `k@` of cutoffs, the rows that these select, by columns `k0` and so on."""
     if sampled.clustered or not sampled.rows.weights.ranks:
         return {}
     selected = {}
