@@ -183,7 +183,10 @@ def em() -> float:
 
 def figure_of(ax: Axes) -> Any:
     """Return the whole figure of axes, which may lie in a part of it."""
-    return ax.get_figure(root=True)
+    figure: Any = ax.figure
+    while figure is not figure.figure:
+        figure = figure.figure
+    return figure
 
 
 def figure_size(ems: float | None = None) -> tuple[float, float]:
