@@ -111,7 +111,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
             side = min(width, ems * draw.em())
             draw.figure_of(axes[0]).set_size_inches(
                 side,
-                0.95 * side,
+                side,
             )
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)

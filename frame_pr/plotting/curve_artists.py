@@ -96,26 +96,12 @@ def draw_curves(
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
     _set_axes(ax, curves, chart)
-    grey = draw.grey(ax, 0.75)
-    for other in others:
-        line = {"color": grey, "linewidth": 0.6, "zorder": 1.5, "label": "_other"}
-        draw_line(ax, other, options, line)
+    _draw_others(ax, others, options)
     for drawn in curves:
         if options.rectangles or (options.interpolated and not options.mean_over):
             _draw_areas(ax, drawn, options)
-        draw_line(
-            ax,
-            drawn.curve,
-            options,
-            {"gid": draw.CURVE, **drawn.line, "label": drawn.label},
-        )
-    if others:
-        draw.add_entry(
-            ax,
-            f"{len(others)} others",
-            color=grey,
-            linewidth=0.6,
-        )
+        line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
+        draw_line(ax, drawn.curve, options, line)
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
     if options.interpolated and not options.mean_over:
@@ -137,6 +123,15 @@ def draw_curves(
         _explain_area(ax, curves[0].curve, chart)
     if not curves:
         draw.write_reason(ax, "no positives")
+
+
+def _draw_others(ax: Axes, others: Sequence[Curve], options: CurveOptions) -> None:
+    """Draw thin grey curves."""
+    line = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
+    for other in others:
+        draw_line(ax, other, options, {**line, "zorder": 1.5, "label": "_other"})
+    if others:
+        draw.add_entry(ax, f"{len(others)} others", **line)
 
 
 def draw_line(
@@ -319,9 +314,7 @@ def _draw_baselines(
     y = options.ys[0]
     grey = draw.grey(ax, 0.5)
     random_ranking = chart.style.label("random ranking")
-    # Prevalences that look the same are one line.
-    shares = [curve.positives / curve.rows for curve in curves if curve.positives and curve.rows]
-    shares = sorted({round(share, 2) or share: share for share in shares}.values())
+    shares = _prevalences(curves)
     if not shares:
         return
     if options.axes in _ENDS:
@@ -352,6 +345,12 @@ def _draw_baselines(
                 )
             label = chart.style.label(name)
             draw.add_entry(ax, label, color=grey, linestyle=stroke, linewidth=1)
+
+
+def _prevalences(curves: Sequence[Curve]) -> list[float]:
+    """Return the prevalences of the curves; those that look the same are one."""
+    shares = [curve.positives / curve.rows for curve in curves if curve.positives and curve.rows]
+    return sorted({round(share, 2) or share: share for share in shares}.values())
 
 
 def _draw_reference(

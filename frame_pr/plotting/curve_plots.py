@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from frame_pr.frames.arguments import public_result
@@ -213,22 +214,8 @@ def plot(
     others = {name: value for name, value in options.items() if name not in _OPTIONS}
     line = _line_properties(others)
     of_rows = options_in(options)
-    if truth is None and score is None:
-        if selection.mean_over or by is not None or of_rows:
-            raise TypeError(
-                "mean_over=, by= and options need truth and score; without them, plot draws a "
-                "frame of curve"
-            )
-        data = curves_of_result(frame, selection)
-    elif truth is None or score is None:
-        raise TypeError(
-            "plot takes truth and score for scored rows, or neither for a frame that curve gave"
-        )
-    else:
-        rows = ScoredRows(read_stream(frame), truth, score, by, positive, of_rows)
-        data = (
-            mean_curves(rows, selection) if selection.mean_over else curves_of_rows(rows, selection)
-        )
+    rows = ScoredRows(frame, truth, score, by, positive, of_rows)
+    data = _data(rows, selection)
     chart = Chart(
         options=selection,
         style=style,
@@ -239,6 +226,24 @@ def plot(
     )
     facets = _facets(selection.facet, data.keys)
     return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
+
+
+def _data(rows: ScoredRows, options: CurveOptions) -> Curves:
+    """Compute the curves of scored rows, or read those of a frame that `curve` gave."""
+    given = [argument is not None for argument in (rows.truth, rows.score)]
+    if not any(given):
+        if options.mean_over or rows.by is not None or rows.options:
+            raise TypeError(
+                "mean_over=, by= and options need truth and score; without them, plot draws a "
+                "frame of curve"
+            )
+        return curves_of_result(rows.frame, options)
+    if not all(given):
+        raise TypeError(
+            "plot takes truth and score for scored rows, or neither for a frame that curve gave"
+        )
+    rows = rows._replace(frame=read_stream(rows.frame))
+    return mean_curves(rows, options) if options.mean_over else curves_of_rows(rows, options)
 
 
 _OPTIONS = {*Options.__annotations__, *StyleArguments.__annotations__, "baseline"}
@@ -441,27 +446,26 @@ def _labels(
     over = chart.options.mean_over
     if over:
         keys = "" if over is True else f" over {chart.style.join(over)}"
-        n = _take_shared(numbers, "n")
-        about += [
-            f"{chart.style.label('mean')}{keys}",
-            f"n = {n}" if n else "",
-        ]
+        about.append(f"mean{keys}")
+        if n := _take_shared(numbers, "n"):
+            about.append(f"n = {n}")
     if positives := _take_shared(numbers, "P"):
         text = f"{positives} {chart.noun.removesuffix('s' if positives == '1' else ' ')}"
         if len(curves) == 1:
             numbers[0][""] = text
         else:
             about.append(text)
-    pairs = list(zip(names, numbers, strict=True))
     if len(curves) > _IN_WORDS:
         # Many labels are shorter if the title says what the numbers are.
-        labels = [", ".join([name.name, *of_curve.values()]) for name, of_curve in pairs]
-        about.append(", ".join(dict.fromkeys(head for _, of_curve in pairs for head in of_curve)))
+        about.append(", ".join(dict.fromkeys(chain(*numbers))))
+        labels = [
+            ", ".join([name.name, *of.values()]) for name, of in zip(names, numbers, strict=True)
+        ]
     else:
-        labels = [_with_numbers(name.name, of_curve) for name, of_curve in pairs]
-        about.append(f"P: {chart.noun}" if any("P" in of_curve for of_curve in numbers) else "")
-    head, *rest = [*filter(None, about), ""]
-    rest = list(filter(None, rest))
+        if "P" in chain(*numbers):
+            about.append(f"P: {chart.noun}")
+        labels = [_with_numbers(name.name, of) for name, of in zip(names, numbers, strict=True)]
+    head, *rest = list(filter(None, about)) or [""]
     return labels, f"{head} ({', '.join(rest)})" if rest else head
 
 
@@ -492,7 +496,8 @@ def _check_number(
 
 def _draw_axes(data: Curves, chart: Chart) -> Axes:
     """Draw all curves into one axes. A new figure is no wider than square axes need."""
-    options, style = chart.options, chart.style
+    options = chart.options
+    style = chart.style
     curves = data.curves
     names, title = _names(curves, data.keys, options, style)
     others: list[Curve] = []
@@ -555,7 +560,8 @@ def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
 
 def _titles(chart: Chart) -> tuple[str, str]:
     """Return the titles of both axes."""
-    options, style = chart.options, chart.style
+    options = chart.options
+    style = chart.style
     x = style.label(options.x, quantity_title(options.x))
     if chart.positive and options.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"

@@ -111,25 +111,22 @@ def read_metrics(
     if "metric" in names:
         optional = dict.fromkeys(("low", "high", "level", *_UNIT_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
-        tables = {
-            rows["metric"][0]: rows
-            for rows in result.table.partition_by("metric", maintain_order=True)
-        }
+        parts = result.table.partition_by("metric", maintain_order=True)
+        tables = {rows["metric"][0]: rows for rows in parts}
     else:
         metrics = [name for name in names if is_metric(name) or name in listed] or ["metric"]
-        optional = dict.fromkeys((name for name in _UNIT_COUNTS if name not in metrics), "")
-        result = read_result(
-            frame, dict.fromkeys(metrics, "give such a frame") | optional, expectation
-        )
+        columns = dict.fromkeys(_UNIT_COUNTS, "") | dict.fromkeys(metrics, "give such a frame")
+        # Slices have their sizes before the metrics.
+        result = read_result(frame, columns, expectation, first=("rows",))
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
     if not result.keys:
         raise ValueError(
             "frame: no key columns, so no groups to draw; give by= and no mean_over= to the call"
         )
-    drawn = list(tables) if metric is None else listed
+    drawn = listed or list(tables)
     for name in drawn:
         if name not in tables:
-            near = nearest(str(name), list(tables))
+            near = nearest(name, list(tables))
             hint = did_you_mean(near) if near else f"it has {', '.join(tables)}"
             raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
     return result.keys, {name: _values(name, tables[name], result) for name in drawn}

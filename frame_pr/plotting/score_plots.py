@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
@@ -351,54 +351,37 @@ def _draw_gains(
     """Draw the bars of the bins, the cumulative line, and a random ranking."""
     from matplotlib.ticker import PercentFormatter
 
-    table = table.sort("share")
     share, cumulative, of_bin = (
-        table[column].cast(pl.Float64).fill_null(float("nan")).to_list()
+        table.sort("share")[column].cast(pl.Float64).fill_null(float("nan")).to_list()
         for column in ("share", name, f"bin_{name}")
     )
     bins = len(share)
-    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(
-        bins,
-        "bin",
-    )
-    labels = {
-        "bin": f"in this {word}",
-        "cumulative": f"up to this {word} (cumulative)",
-    }
-    labels = {part: style.label(part, label) for part, label in labels.items()}
-    left: Sequence[float] = [end - 1 / bins for end in share]
-    bar: dict[str, Any] = {
-        "align": "edge",
-        "color": style.color_of(["bin"], 0),
-        "alpha": 0.35,
-    }
+    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
     ax.bar(
-        left,
+        [end - 1 / bins for end in share],
         of_bin,
         0.92 / bins,
-        label=labels["bin"],
-        **bar,
+        align="edge",
+        alpha=0.35,
+        color=style.color_of(["bin"], 0),
+        label=style.label("bin", f"in this {word}"),
     )
-    line: dict[str, Any] = {"color": style.color_of(["cumulative"], 3)}
     start = [0.0] if name == "recall" else []
     ax.plot(
         [*start, *share],
         [*start, *cumulative],
         "o-",
         markersize=4,
-        label=labels["cumulative"],
-        **line,
+        color=style.color_of(["cumulative"], 3),
+        label=style.label("cumulative", f"up to this {word} (cumulative)"),
     )
     reference: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
     reference |= {"zorder": 1, "gid": draw.SHARED}
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:
-        ax.axhline(
-            cumulative[-1],
-            label="prevalence" if name == "precision" else "random ranking",
-            **reference,
-        )
+        label = "prevalence" if name == "precision" else "random ranking"
+        ax.axhline(cumulative[-1], label=label, **reference)
     ax.margins(x=0.01)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     if name != "lift":
