@@ -114,10 +114,12 @@ def read_metrics(
         parts = result.table.partition_by("metric", maintain_order=True)
         tables = {rows["metric"][0]: rows for rows in parts}
     else:
-        metrics = [name for name in names if is_metric(name) or name in listed] or ["metric"]
-        columns = dict.fromkeys(_UNIT_COUNTS, "") | dict.fromkeys(metrics, "give such a frame")
         # Slices have their sizes before the metrics.
-        result = read_result(frame, columns, expectation, first=("rows",))
+        sizes = ("rows", "positives") if "slice" in names else ()
+        own = [name for name in names if is_metric(name) and name not in sizes]
+        metrics = [name for name in names if name in (*own, *listed)] or ["metric"]
+        columns = dict.fromkeys(_UNIT_COUNTS, "") | dict.fromkeys(metrics, "give such a frame")
+        result = read_result(frame, columns, expectation, first=sizes)
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
     if not result.keys:
         raise ValueError(
@@ -143,4 +145,4 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
         (by_name(name) for name in _UNIT_COUNTS if name in table.columns and name != metric),
         missing,
     )
-    return table.select(*result.key_columns, **numbers, n=count)
+    return table.select(*result.key_columns, **numbers, n=count.cast(pl.Float64))

@@ -505,6 +505,10 @@ def test_slices_are_blocks() -> None:
     names = ["all", "country:", "at", "be", "device:", "phone"]
     assert texts(ax.get_yticklabels()) == names
     assert points(line(ax, "_value")) == [(0.7, 5), (0.6, 3), (0.8, 2), (0.5, 0)]
+    sliced = RUN.pr.evaluate("roc_auc", "truth", "good", slices=["country"]).pr.plot_intervals()
+    positives = RUN.group_by("country").agg(pl.col("truth").sum()).sort("country")["truth"]
+    names = [f"{name} ({n})" for name, n in zip(("at", "be", "cz"), positives, strict=True)]
+    assert texts(sliced.get_yticklabels()) == [f"all ({positives.sum()})", "country:", *names]
 
 
 def test_colours_of_systems_without_groups() -> None:
