@@ -109,7 +109,8 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     df = estimates.df
     # Use the exponential of a negative number: that of a positive one may overflow.
     shrink = np.exp(-t_quantile(alpha, df) * error / (value * rest))
-    low = value * shrink / (value * shrink + rest)
+    below = value * shrink
+    low = below / (below + rest)
     high = value / (value + rest * shrink)
 
     all_0 = value <= ROUNDING
@@ -131,11 +132,12 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     n = estimates.df + 1
     z = -scipy_special().ndtri(alpha / 2)
     part = z * z / n
+    whole = 1 + part
     variance = value * (1 - value) / n
     reach = z * np.sqrt(variance + part / (4 * n))
     middle = value + part / 2
-    low = (middle - reach) / (1 + part)
-    high = (middle + reach) / (1 + part)
+    low = (middle - reach) / whole
+    high = (middle + reach) / whole
     # Set the ends exactly, because the square root is rounded. Without units, 0 * middle is NaN.
     zero = 0 * middle
     return np.where(value == 0, zero, low), np.where(value == 1, 1 + zero, high)

@@ -534,10 +534,15 @@ def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
     """Return how many units both systems of a pair have, `shared`, and each, `of_a` and `of_b`."""
     members = members.select("place", "row").unique()
     sizes = members.group_by("place").agg(size=pl.len())
-    both = members.join(members.rename({"place": "base"}), on="row")
-    shared = both.group_by("base", "place").agg(shared=pl.len())
+    bases = members.rename({"place": "base"})
+    both = members.join(bases, on="row").group_by("base", "place")
     table = pairs.table.select("a", "b").unique()
-    table = table.join(shared, left_on=["a", "b"], right_on=["base", "place"], how="left")
+    table = table.join(
+        both.agg(shared=pl.len()),
+        left_on=["a", "b"],
+        right_on=["base", "place"],
+        how="left",
+    )
     for side in "ab":
         table = table.join(sizes.rename({"size": f"of_{side}"}), left_on=side, right_on="place")
     return table.with_columns(pl.col("shared").fill_null(0))

@@ -44,11 +44,14 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
     flipped = differences.with_columns(d=pl.col("d") - comparison.hypothesis.null_value)
     if comparison.sample.clustered:
         number = pl.col("cluster").rank("dense").over(pairs.on)
-        flipped = flipped.drop_nulls("d").with_columns(unit=number.cast(pl.Int64) - 1)
-        flipped = flipped.group_by(*pairs.test, "unit").agg(pl.col("d").sum())
-    (p,) = columns_of(p_value=_sign_flips(table, flipped, comparison))
+        flipped = flipped.drop_nulls("d")
+        flipped = flipped.with_columns(unit=number.cast(pl.Int64) - 1)
+        clusters = flipped.group_by(*pairs.test, "unit")
+        flipped = clusters.agg(pl.col("d").sum())
+    p_values = _sign_flips(table, flipped, comparison)
+    has_units = pl.col("n_system") > 1
     return table.with_columns(
-        p_value=pl.when(pl.col("n_system") > 1).then(p),
+        p_value=pl.when(has_units).then(*columns_of(p=p_values)),
         method=pl.col("method").str.replace("paired t", "sign flips", literal=True),
     )
 
@@ -62,8 +65,13 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     pairs = comparison.pairs
     unit = pl.col("row") - pl.col("row").min().over(pairs.on)
     cluster = "cluster" if comparison.sample.clustered else "row"
-    values = with_units(comparison)
-    values = values.select(*pairs.on, "place", "value", unit=unit, cluster=cluster)
+    values = with_units(comparison).select(
+        *pairs.on,
+        "place",
+        "value",
+        unit=unit,
+        cluster=cluster,
+    )
     units = values.select(*pairs.on, "unit", "cluster").unique()
     of_units = units.join(pairs.table, on=pairs.keys, nulls_equal=True)
     both = pairs._replace(table=of_units).both(values, "unit", "cluster", how="left")
@@ -72,10 +80,9 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     noise = TIE * size.max().over(pairs.test)
     difference = pl.col("value") - pl.col("base value")
     is_tie = difference.abs() < noise
-    return both.sort(*pairs.test, "unit").with_columns(
-        d=pl.when(is_tie).then(0.0).otherwise(difference),
-        noise=noise,
-    )
+    d = pl.when(is_tie).then(0.0).otherwise(difference)
+    both = both.sort(*pairs.test, "unit")
+    return both.with_columns(d=d, noise=noise)
 
 
 def with_units(comparison: Comparison) -> pl.DataFrame:
@@ -92,18 +99,22 @@ def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> 
     test = comparison.pairs.test
     d = pl.col("d")
     n = d.count().cast(pl.Int64)
+    values = pl.col("base value", "value").filter(d.is_not_null())
     is_constant = d.max() - d.min() < pl.col("noise").first()
     deviation = pl.when(is_constant).then(0.0).otherwise(d.std())
+    counts = {
+        "undefined": d.is_null(),
+        "wins": d > 0,
+        "equal": d == 0,
+        "losses": d < 0,
+    }
     table = differences.group_by(test, maintain_order=True).agg(
-        pl.col("base value", "value").filter(d.is_not_null()).mean(),
+        values.mean(),
         units=n,
         df=n - 1,
-        undefined=d.null_count().cast(pl.Int64),
         difference=d.mean(),
         spread=pl.when(n > 1).then(deviation),
-        wins=(d > 0).sum().cast(pl.Int64),
-        equal=(d == 0).sum().cast(pl.Int64),
-        losses=(d < 0).sum().cast(pl.Int64),
+        **{name: units.sum().cast(pl.Int64) for name, units in counts.items()},
     )
 
     spread = pl.col("spread")
@@ -217,7 +228,8 @@ def _count_flips(
         end = min(start + step, flips)
         signs = 1.0 - 2.0 * bits_of(start, end)
         sizes = size(differences @ signs)
-        counts += (sizes >= least[:, None]).sum(axis=1)
+        is_as_large = sizes >= least[:, None]
+        counts += is_as_large.sum(axis=1)
     return counts
 
 
@@ -274,9 +286,10 @@ def _differences(
     corrected = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
     is_corrected = pl.col("m").is_in(corrected) & (not rows.clustered)
     factor = pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
-    variance = (pl.col("squares") * factor).fill_nan(None)
-    has_errors = pl.col("error").is_not_null() & pl.col("base error").is_not_null()
-    error = pl.when(has_both & has_errors & (df > 0)).then(variance.sqrt())
+    variance = pl.col("squares") * factor
+    has_errors = pl.all_horizontal(pl.col("error", "base error").is_not_null())
+    is_tested = has_both & has_errors & (df > 0)
+    error = pl.when(is_tested).then(variance.fill_nan(None).sqrt())
     noise = TIE * pl.max_horizontal(a.abs(), b.abs())
     return both.with_columns(
         pl.when(has_both).then(pl.col("base value", "value")),
@@ -305,9 +318,12 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
         )
         sides.append(side.select(*pairs.test, "cluster", D=sign * pl.col("D")))
     D = pl.col("D")
-    differences = pl.concat(sides).group_by(*pairs.test, "cluster").agg(D.sum())
-    tests = differences.group_by(pairs.test)
-    return tests.agg(n=pl.len().cast(pl.Int64), squares=(D**2).sum())
+    clusters = pl.concat(sides).group_by(*pairs.test, "cluster")
+    tests = clusters.agg(D.sum()).group_by(pairs.test)
+    return tests.agg(
+        n=pl.len().cast(pl.Int64),
+        squares=(D**2).sum(),
+    )
 
 
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
@@ -316,9 +332,10 @@ def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     has_value = pl.col("difference").is_not_null()
     n = has_value.sum()
     is_complete = (error.count() == n) & (n > 0)
+    variance = (error**2).sum() / n**2
     return table.group_by(test).agg(
         pl.col("base value", "value", "difference").mean(),
         pl.col("df").filter(has_value).sum(),
         pl.col("units", "undefined").sum(),
-        standard_error=pl.when(is_complete).then((error**2).sum().sqrt() / n),
+        standard_error=pl.when(is_complete).then(variance.sqrt()),
     )

@@ -233,7 +233,8 @@ def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     is_exact = (difference == 0) & (error == 0)
     error = np.where(error > 0, error, np.nan)
 
-    reach = np.where(is_exact, 0.0, bounds.t_quantile(hypothesis.alpha, df) * error)
+    quantile = bounds.t_quantile(hypothesis.alpha, df)
+    reach = np.where(is_exact, 0.0, quantile * error)
     low, high = hypothesis.sides(difference - reach, difference + reach)
     t = (difference - hypothesis.null_value) / error
     two_sided = 2 * bounds.scipy_special().stdtr(df, -abs(t))

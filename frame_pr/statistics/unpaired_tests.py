@@ -55,11 +55,14 @@ def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFram
     influences = influences.select(*pairs.on, "place", "cluster", "D")
     shared = pairs.both(influences, "cluster")
     product = pl.col("base D") * pl.col("D")
-    products = shared.group_by(pairs.test).agg(products=product.sum())
+    tests = shared.group_by(pairs.test)
+    products = tests.agg(products=product.sum())
     both = both.join(products, on=pairs.test, how="left", nulls_equal=True)
     # The root of n / (n - 1) of both groups, for n = df + 1.
-    corrections = [(pl.col(df) + 1) / pl.col(df) for df in ("base df", "df")]
-    covariance = pl.col("products") * (corrections[0] * corrections[1]).sqrt()
+    a = pl.col("base df")
+    b = pl.col("df")
+    correction = ((a + 1) / a * (b + 1) / b).sqrt()
+    covariance = pl.col("products") * correction
     return both.with_columns(covariance=covariance.fill_nan(None).fill_null(0.0))
 
 
@@ -67,7 +70,8 @@ def _compare_means(both: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     """Apply Welch's (1947) t-test to the means of both groups."""
     a = pl.col("base error") ** 2
     b = pl.col("error") ** 2
-    df = (a + b) ** 2 / (a**2 / pl.col("base df") + b**2 / pl.col("df"))
+    parts = a**2 / pl.col("base df") + b**2 / pl.col("df")
+    df = (a + b) ** 2 / parts
     variance = a + b - 2 * pl.col("covariance")
     table = both.with_columns(
         standard_error=variance.clip(lower_bound=0.0).sqrt(),
@@ -96,7 +100,9 @@ def _combine_intervals(
     difference = array_of(both, "difference")
     covariance = array_of(both, "covariance")
     with np.errstate(all="ignore"):
-        total = _implied_error(a, kinds, metric) ** 2 + _implied_error(b, kinds, metric) ** 2
+        error_a = _implied_error(a, kinds, metric)
+        error_b = _implied_error(b, kinds, metric)
+        total = error_a**2 + error_b**2
         variance = total - 2 * covariance
         variance = np.where(variance > TIE * total, variance, 0.0 * total)
         # If the errors of clusters cancel, a difference other than 0 has no bounds.
@@ -110,8 +116,9 @@ def _combine_intervals(
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
             below = np.hypot(high_a - a.value, b.value - low_b)
             above = np.hypot(a.value - low_a, high_b - b.value)
-            low = difference - np.sqrt(share) * below
-            high = difference + np.sqrt(share) * above
+            root = np.sqrt(share)
+            low = difference - root * below
+            high = difference + root * above
             return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
         low, high = interval(hypothesis.alpha)
@@ -119,7 +126,12 @@ def _combine_intervals(
         p = hypothesis.p_value(two_sided, difference, share == 0)
         p = np.where(np.isnan(low), np.nan, p)
     low, high = hypothesis.sides(low, high)
-    columns = columns_of(low=low, high=high, p_value=p, standard_error=np.sqrt(variance))
+    columns = columns_of(
+        low=low,
+        high=high,
+        p_value=p,
+        standard_error=np.sqrt(variance),
+    )
     return both.with_columns(columns, name=pl.lit("Newcombe"))
 
 
