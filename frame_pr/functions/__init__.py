@@ -1,1 +1,1 @@
-"""The public functions that turn a frame of scored rows into a frame of metrics; for the layers above."""
+"""The public functions from a frame of scored rows to a frame of metrics."""

@@ -1,11 +1,11 @@
-"""`confusion`, the counts and rates at cutoffs, and `confusion_matrix`, the counts of pairs of classes."""
+"""`confusion`, counts and rates at cutoffs, and `confusion_matrix`, counts of pairs of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, cast
+from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
@@ -64,7 +64,7 @@ def confusion(
     undefined: float | None = None,
     **options: Unpack[LabelOptions],
 ) -> Frame:
-    """Compute the confusion matrix and its rates at a threshold, at a cutoff or for predicted classes.
+    """Compute the confusion matrix and its rates at cutoffs or for predicted classes.
 
     At a threshold and for predicted classes, the function needs one aggregation and no ranking.
 
@@ -119,8 +119,9 @@ def confusion(
     -------
     Frame of the same kind
         The keys and the cutoff: `threshold` (after `goal` where several goals are given), or `k`
-        (after `share` where several shares of the rows are given). Then `tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may
-        be shared; with weights see `Options`), `precision, recall` and the `rates` (Float64;
+        (after `share` where several shares of the rows are given). Then `tp, fp, fn, tn` (Int64; at
+        a rank Float64, as a block of equal scores may be shared; with weights see `Options`),
+        `precision, recall` and the `rates` (Float64;
         null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
         whose threshold is null is among the undefined.
 
@@ -171,15 +172,12 @@ def confusion(
     means = means_for(mean_over, statistics)
     columns = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION)
     threshold = read_stream(threshold)
-    kind = find_kind(frame)
-    is_column = isinstance(threshold, pl.Expr) or (
-        isinstance(threshold, str)
-        and (not is_goal(threshold) or (kind is not None and threshold in kind.columns))
-    )
+    is_column = _is_column(threshold, frame)
     by_group = is_column or find_kind(threshold) is not None
+    scores: Any = score if prediction is None else prediction
     request = request_of(
         truth,
-        cast(Columns, score if prediction is None else prediction),
+        scores,
         keys_of_means(by, mean_over),
         positive,
         options,
@@ -187,9 +185,11 @@ def confusion(
         threshold=threshold if is_column else None,
     )
 
+    # A Boolean prediction has the threshold 1.
     cutoffs: list[Cutoff] = [Threshold.of(1)]
     if k is not None:
         cutoffs = _ranks(k)
+        columns = list(dict.fromkeys(["k", *columns]))
     elif threshold is not None and not by_group:
         cutoffs = _thresholds(threshold)
     numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]
@@ -198,12 +198,9 @@ def confusion(
         thresholds=[] if by_group else numbers,
         averages=means is not None,
     )
-    table = _Table(
-        cutoffs=cutoffs,
-        columns=columns if k is None else list(dict.fromkeys(["k", *columns])),
-        key=[] if by_group or prediction is not None else _key(cutoffs, k),
-        by_group=threshold if by_group else None,
-    )
+    has_key = not by_group and prediction is None
+    key = _key(cutoffs, k) if has_key else []
+    table = _Table(cutoffs, columns, key, by_group=threshold if by_group else None)
     compute = partial(_confusion, table=table, means=means, undefined=filling(undefined))
     return on_rows(frame, request.used_as(use), compute)
 
@@ -218,6 +215,16 @@ class _Table(NamedTuple):
     """The columns of the cutoff."""
     by_group: Any
     """The threshold of each group, as a column or a frame, if groups have their own."""
+
+
+def _is_column(threshold: Any, frame: Any) -> bool:
+    """Return whether a threshold is a column, which a text may be that is also a goal."""
+    if isinstance(threshold, pl.Expr):
+        return True
+    if not isinstance(threshold, str):
+        return False
+    kind = find_kind(frame)
+    return not is_goal(threshold) or (kind is not None and threshold in kind.columns)
 
 
 def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> None:
@@ -253,30 +260,30 @@ def _confusion(
     if table.by_group is not None:
         rows, thresholds_of_groups = predicted_by_group(rows, output, table.by_group)
 
-    lines = [
-        {name: value for name, value in line.items() if name in (*table.key, *table.columns)}
-        for line in _lines(table)
-    ]
-    result = stacked(
-        values(rows, metrics, undefined), [pl.col("group"), *map(by_name, totals)], lines
-    )
+    evaluated = values(rows, metrics, undefined)
+    result = stacked(evaluated, [pl.col("group"), *map(by_name, totals)], _lines(table))
     key = list(table.key)
     if thresholds_of_groups is not None:
-        # Where the threshold of a group is null, the counts are null too.
-        result = result.join(thresholds_of_groups, on="group", how="left", maintain_order="left")
-        at_threshold = pl.col(name for name in table.columns if not rate_of(name).of_group)
-        result = result.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
+        result = _at_thresholds(result, thresholds_of_groups, table.columns)
         key = ["threshold"]
     if means is None:
         return output.result(result, list(dict.fromkeys([*key, *table.columns])))
 
     # A threshold of the group is no key of means over groups.
     key = [name for name in table.key if name != "threshold" or not any(thresholds)]
-    undefinable = table.by_group is not None or bool(
-        plan_for(rows, counts, undefined).undefinable()
-    )
+    nullable = plan_for(rows, counts, undefined).undefinable()
+    undefinable = table.by_group is not None or bool(nullable)
     averaged_columns = [name for name in (*table.columns, *totals) if name not in key]
     return averaged(output, result, averaged_columns, means, undefinable=undefinable, more_keys=key)
+
+
+def _at_thresholds(
+    table: pl.LazyFrame, thresholds: pl.LazyFrame, columns: Sequence[str]
+) -> pl.LazyFrame:
+    """Add the thresholds of groups. Where one is null, the counts are null too."""
+    table = table.join(thresholds, on="group", how="left", maintain_order="left")
+    at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
+    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
 
 
 def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
@@ -286,7 +293,7 @@ def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
     dtype = pl.Int64 if is_whole and len(numbers) == len(table.cutoffs) else pl.Float64
     lines = []
     for cutoff in table.cutoffs:
-        line = {column: pl.col(f"{column}@{cutoff}") for column in table.columns}
+        line: dict[str, pl.Expr] = {}
         if isinstance(cutoff, Rank):
             if isinstance(cutoff.k, Fraction):
                 percent = read_decimal(cutoff.text.removesuffix("%"))
@@ -298,7 +305,8 @@ def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
             threshold = pl.col(_threshold_name(cutoff))
             line["threshold"] = threshold.cast(pl.Float64) if numbers else threshold
             line["goal"] = pl.lit(str(cutoff))
-        lines.append(line)
+        counts = {column: pl.col(f"{column}@{cutoff}") for column in table.columns}
+        lines.append({name: line[name] for name in table.key if name in line} | counts)
     return lines
 
 
@@ -346,7 +354,9 @@ def _key(cutoffs: Sequence[Cutoff], k: Any) -> list[str]:
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 _MOST_PAIRS = 10**6  # Pairs of classes in one matrix. A million takes 0.2 s and 200 MiB.
 _MOST_LINES = 10**8  # Rows of the result, for all groups.
-_FEW_FRACTIONS, _FEW_NUMBERS = 10, 100  # Distinct numbers that may be classes of a few rows.
+# Distinct numbers that may be classes of a few rows.
+_FEW_FRACTIONS = 10
+_FEW_NUMBERS = 100
 
 
 @public()
@@ -360,7 +370,7 @@ def confusion_matrix(
     weight: Column | None = None,
     unjudged: Literal["raise", "drop"] = "raise",
 ) -> Frame:
-    """Compute a confusion matrix of several classes: one row for every pair of a label and a predicted label.
+    """Compute a confusion matrix of several classes: a row for each pair of label and prediction.
 
     `of_truth` is the share of the rows with this label, so the row of a class and itself has the
     recall of the class. Its precision is in `of_prediction`. Pairs that never occur have a row,
@@ -445,7 +455,8 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     schema = selection.data.schema
     for role, name in selection.keys.items():
         refuse_objects("by", name, schema[role])
-    of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
+    of_truth = selection.others["truth"]
+    of_prediction = selection.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
     if "weight" in selection.others:
         refuse_text("weight", selection.others["weight"], schema["weight"])

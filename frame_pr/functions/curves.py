@@ -1,4 +1,4 @@
-"""Curves and gains tables: a row per threshold or bin, or the metrics of the curve as extra columns of the rows."""
+"""Curves and gains tables: a row per threshold or bin, or the curve as extra columns."""
 
 from __future__ import annotations
 
@@ -175,7 +175,8 @@ def _metrics(
     for name in named:
         if name in columns:
             raise ValueError(
-                f"metrics: {shown(name)} is a column of the curve already: give the metric another name"
+                f"metrics: {shown(name)} is a column of the curve already: give the metric another "
+                "name"
             )
     return named
 
@@ -259,10 +260,9 @@ def with_curve(
     │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴──────────┴───────┴─────┴─────┴───────────┴────────┘
     """
-    columns, new_prefix = (
-        columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)[1:],
-        check_text("prefix", prefix),
-    )
+    columns = columns_of_rates(rates, CURVE_COLUMNS, ALL_COLUMNS)
+    columns.remove("threshold")
+    new_prefix = check_text("prefix", prefix)
     named = _metrics(metrics, truth, score, columns)
     request = request_of(truth, score, by, positive, options)
     append = partial(_with_curve, columns=columns, named=named, prefix=new_prefix)
@@ -283,7 +283,7 @@ def _with_curve(
 def _columns_of_rows(
     rows: Rows, columns: Sequence[str]
 ) -> tuple[pl.LazyFrame, Mapping[str, pl.Expr]]:
-    """Return the columns of the block of each row, and formulas of them for these columns of the curve."""
+    """Return columns of the block of each row, and formulas for these columns of the curve."""
     ranked, numbers = numbered_rows(rows)
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked)
     del ranked  # The keys take more memory than the blocks.
@@ -298,7 +298,7 @@ def _columns_of_rows(
 def _collected_blocks(
     rows: Rows, blocks: pl.LazyFrame, formulas: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
-    """Collect the columns of blocks that formulas read; of float weights their values, which are narrower."""
+    """Collect the columns that formulas read; of float weights their values, which are narrower."""
     engine = engine_for(rows.height)
     if rows.weights.fractional:
         return blocks.select(**formulas).collect(engine=engine)
@@ -322,7 +322,7 @@ def _gathered(column: pl.Series, block_numbers: pl.Series) -> pl.Series:
 
 
 def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:
-    """Return whether a block is the first or last of its group, or the first to reach one of the recall levels."""
+    """Return whether a block is first or last in its group, or first at a level of recall."""
     hits, positives, tp = (
         pl.col(name) if fractional else pl.col(name).cast(pl.Int128)
         for name in ("hits", "positives", "tp")
@@ -391,7 +391,7 @@ def gains_table(
     positive: object = None,
     **options: Unpack[RankOptions],
 ) -> Frame:
-    """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture, for each group.
+    """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture.
 
     For the first k rows of N, with tp of the P positives, precision is `tp / k`, recall (the
     capture rate) `tp / P` and lift `(tp / k) / (P / N)`. Rows of equal score share their positives

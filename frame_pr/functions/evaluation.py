@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, cast
 
 import polars as pl
 
@@ -310,11 +310,10 @@ def with_metrics(
     │ tea   ┆ 1        ┆ 1     ┆ 0.583333          │
     └───────┴──────────┴───────┴───────────────────┘
     """
-    named, request = (
-        metrics_named(metrics, truth, score),
-        request_of(truth, score, by, positive, options),
-    )
-    new_prefix, filled = check_text("prefix", prefix), filling(undefined)
+    named = metrics_named(metrics, truth, score)
+    new_prefix = check_text("prefix", prefix)
+    filled = filling(undefined)
+    request = request_of(truth, score, by, positive, options)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, new_prefix, filled)
@@ -375,8 +374,9 @@ def append_metrics(
 
 
 def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
-    """Validate `mean_over` and `statistics`. `named`: whether a mean has the name that the caller gave."""
-    summaries, keys = validate_statistics(statistics), scalar(mean_over)
+    """Validate `mean_over` and `statistics`. `named`: whether the caller gave names to means."""
+    summaries = validate_statistics(statistics)
+    keys = scalar(mean_over)
     if mean_over is None:
         if summaries != ["mean"]:
             raise ValueError(
@@ -390,8 +390,10 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
 def keys_of_means(by: Columns | None, mean_over: Any) -> Columns | None:
     """Return the keys of a call: the columns of `by`, and those that only `mean_over` names."""
     names = scalar(mean_over)
-    if by is None or names is None or isinstance(names, bool):
-        return names if by is None and not isinstance(names, bool) else by
+    if names is None or isinstance(names, bool):
+        return by
+    if by is None:
+        return cast(Columns, names)
     keys = listed("by", by)
     expressions = [key for key in keys if isinstance(key, pl.Expr)]
     if any(expression.meta.has_multiple_outputs() for expression in expressions):
@@ -429,7 +431,8 @@ def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> 
             hint = did_you_mean(near) if near else "name it in by=, too"
             listed_keys = ", ".join(keys)[:100]
             raise ValueError(
-                f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; {hint}"
+                f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; "
+                f"{hint}"
             )
 
 
@@ -446,7 +449,8 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
                 )
             if is_metric(name) and not is_metric(of):
                 raise ValueError(
-                    f"metrics: the new name comes first, then the metric; got {shown(name)}: {shown(of)}"
+                    f"metrics: the new name comes first, then the metric; got {shown(name)}: "
+                    f"{shown(of)}"
                 )
         named = dict(metrics)
     else:
@@ -466,7 +470,7 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
 
 
 def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
-    """Raise if several metrics are unknown, or if metrics and columns were swapped, which is easily done."""
+    """Raise if several metrics are unknown, or if metrics and columns were swapped."""
     unknown = [of for of in named.values() if not is_metric(of)]
     other_arguments = [
         name for column in columns for name in (column if isinstance(column, list) else [column])

@@ -22,7 +22,7 @@ _CUTOFF_NOTATIONS = {
 
 
 def metrics() -> pl.DataFrame:
-    """List the names of all metrics, with their meaning, their cutoffs and the options that they take.
+    """List the names of all metrics, with their meaning, cutoffs and options.
 
     Numbers in a name stand for any number: `f1`, `cost10` and `rbp0.8` are f-beta, a cost and a
     persistence.

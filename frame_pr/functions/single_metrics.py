@@ -1,4 +1,4 @@
-"""Functions of one metric each: average precision, precision and recall at k, F-beta, ROC AUC, nDCG."""
+"""Functions of one metric each: average precision, precision at k, F-beta, ROC AUC, nDCG."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def average_precision_at_k(
 ) -> Frame:
     r"""Compute AP@k, the average precision of the first k rows; its mean over queries is MAP@k.
 
-    .. math:: \text{AP@}k = \frac{1}{\min(k, P)} \sum_{i=1}^{k} \text{hit}_i \, \frac{\text{hits}_i}{i}
+    .. math:: \text{AP@}k = \frac{1}{\min(k, P)} \sum_{i=1}^{k} \text{hit}_i \frac{\text{hits}_i}{i}
 
     with P positives, and hits_i positives among the first i rows. If a cutoff falls inside a tie,
     the tied rows share their positives evenly.
@@ -415,7 +415,7 @@ def f_beta(
     undefined: float | None = None,
     **options: Unpack[LabelOptions],
 ) -> Frame:
-    r"""Compute F-beta (F1) at a threshold or a cutoff; with neither, the best F-beta and its threshold.
+    r"""Compute F-beta (F1) at a threshold or cutoff; with neither, the best one and its threshold.
 
     .. math:: F_\beta = \frac{(1 + \beta^2) \, \text{tp}}{\beta^2 P + k}
 

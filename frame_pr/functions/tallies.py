@@ -122,7 +122,7 @@ def tally(
 def tallied(
     frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False
 ) -> Frame:
-    """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
+    """Compute what `tally` returns. `whole_frame`: whether `frame` is no part of the caller's."""
     selection = selected(frame, request)
     names = _names(selection)
     validate(selection, request)
@@ -159,7 +159,7 @@ def tallied(
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
-    """Return the caller's names of the columns of a tally, and their names in `selection`; each column once."""
+    """Return the caller's names of the columns of a tally, each with its name in `selection`."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
     others = selection.others
@@ -168,13 +168,15 @@ def _names(selection: Selection[Frame]) -> dict[str, str]:
     for internal, name in columns.items():
         if name == "count":
             raise ValueError(
-                f"column {shown(name)} is named like the one that tally adds: rename it before the call"
+                f"column {shown(name)} is named like the one that tally adds: rename it before the "
+                "call"
             )
         pair = [names.get(name, internal), internal]
         if name in names and not selection.arguments.keys().isdisjoint(pair):
             both = " and ".join(arguments.get(column, column) for column in pair)
             raise ValueError(
-                f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name"
+                f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another "
+                "name"
             )
         names.setdefault(name, internal)
     return names
@@ -267,7 +269,8 @@ def _edges_reached(
     lost = scores.filter(reached.is_null() & scores.is_not_null())
     if len(lost):
         raise ValueError(
-            f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {scores.dtype} is "
+            f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no "
+            f"{scores.dtype} is "
             "infinite: add an edge that all scores reach"
         )
     return reached.zip_with(scores.is_not_null(), scores).alias(scores.name)

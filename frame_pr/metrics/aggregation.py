@@ -135,7 +135,8 @@ def _facts_read(metrics: Mapping[str, Metric], columns: Set[str], *, totals: boo
 
 def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
     """Return the aggregates of a metric. Raise if these rows leave it undefined."""
-    ties, rule = rows.request.ties, rows.request.tie_rule
+    ties = rows.request.ties
+    rule = rows.request.tie_rule
     if ties not in record.aggregates:
         bounds = [repr(bound) for bound in BOUNDING_TIES if bound in record.aggregates]
         way = f"ties={' and '.join(bounds)} bound it, " if bounds else ""
@@ -169,7 +170,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
 
 
 def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.LazyFrame:
-    """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name.
+    """Return one row per group, sorted: `group`, and the facts and aggregates in the formulas.
 
     `ranked`: the rows in order, if they are sorted already.
     """
@@ -188,7 +189,8 @@ def _refuse_no_probabilities(rows: Rows, plan: Plan) -> None:
     outside = rows.frame.filter(is_outside).select("score").head(1).collect()
     if outside.height:
         raise ValueError(
-            f"score: {plan.over_probabilities[0]} reads a score as the probability of a positive, between 0 and 1; got "
+            f"score: {plan.over_probabilities[0]} reads a score as the probability of a positive, "
+            "between 0 and 1; got "
             f"{outside.item():g}: calibrate the scores, or leave it out"
         )
 
@@ -291,7 +293,7 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
 
 
 def _in_range(record: Metric, weights: Weights) -> pl.Expr:
-    """Return the formula of a metric, of float weights in its range, and as a weight if it counts."""
+    """Return the formula of a metric, in its range, and as a weight if it counts."""
     if record.kind == "weighted count":
         return weights.from_units(record.value)
     # Sums of floats may leave the range by a last bit.

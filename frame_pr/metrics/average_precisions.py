@@ -29,8 +29,9 @@ def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
 
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
     """Sum, over the positives, the precision expected over all orders of equal scores."""
-    selected = b.size if k is None else (k - b.k + b.size).clip(0, b.size)
-    tied = _expected_sum(b.hits, b.size, selected, hits_before=b.tp - b.hits, before=b.k - b.size)
+    before = b.k - b.size
+    selected = b.size if k is None else (k - before).clip(0, b.size)
+    tied = _expected_sum(b.hits, b.size, selected, hits_before=b.tp - b.hits, before=before)
     # An untied row has one order: no slope, no logarithms, and no rounding error from them.
     return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * selected * b.tp / b.k))
 
@@ -38,7 +39,7 @@ def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
 def _expected_sum(
     hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: pl.Expr, before: pl.Expr
 ) -> pl.Expr:
-    """Return the expected sum of precisions over the positives among the first rows of a block, over all their orders.
+    """Return the expected sum of precisions over the positives among the first rows of a block.
 
     Row j of the block's g rows is positive with probability r/g. The precision there counts this
     positive, the tp0 positives above the block, and (j-1)(r-1)/(g-1) of the other positives: (tp0 +
@@ -66,15 +67,19 @@ def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     k = cutoff.of_group(b.positives, b.rows)
-    ap, tp = f"ap@{cutoff}", f"tp@{cutoff}"
+    ap = f"ap@{cutoff}"
+    parts = {ap: _ap_to_rank(b, k)}
     if name["divisor"] == "hits":
-        mean = pl.when(pl.col(tp) > 0).then(pl.col(ap) / pl.col(tp)).otherwise(0.0)
-        aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
-        return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
-    over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
-    aggregates = by_ties(
-        {ap: _ap_to_rank(b, k)}, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True
-    )
+        hits = f"tp@{cutoff}"
+        parts[hits] = hits_among(b, k)
+        mean = pl.when(pl.col(hits) > 0).then(pl.col(ap) / pl.col(hits)).otherwise(0.0)
+        value = pl.when(b.positives > 0).then(mean)
+        return Metric("share", value, by_ties(parts, bounded=False), cutoff=cutoff)
+
+    over = b.positives
+    if name["divisor"] is None:
+        over = pl.min_horizontal(b.positives, k)
+    aggregates = by_ties(parts, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
     return Metric("share", ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 
@@ -100,7 +105,7 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: bool) -> pl.Expr:
-    """Return how many of the recalls 1/levels, 2/levels, ... are reached; sums of floats reach those nearby."""
+    """Return how many of the recalls 1/levels, 2/levels, ... are reached."""
     if fractional:
         reached = (tp.cast(pl.Float64) * levels / positives + 1e-9).floor()
     else:
@@ -109,7 +114,7 @@ def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: 
 
 
 def _chance(b: Blocks) -> pl.Expr:
-    """Return the expected average precision of one block of all rows: the same formula, so equal to the last bit."""
+    """Return the expected average precision of one block of all rows, by the same formula."""
     none = b.rows * 0
     whole = _expected_sum(b.positives, b.rows, b.rows, hits_before=none, before=none)
     return pl.when(b.rows > 1).then(ratio(whole, b.positives)).when(b.positives > 0).then(1.0)
@@ -120,7 +125,8 @@ def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
-    whole, chance = _average_precision(name, b), _chance(b)
+    whole = _average_precision(name, b)
+    chance = _chance(b)
     value = ratio(whole.value - chance, 1 - chance)
     needs = ("positives", "negatives")
     return Metric(
@@ -140,15 +146,16 @@ def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
     near = sum(
         (count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0)
     )
-    a, d = start + _SHIFT, count
-    b = a + d
-    series = (d / a).log1p() - d / (2 * a * b)
+    a = start + _SHIFT
+    b = a + count
+    series = (count / a).log1p() - count / (2 * a * b)
     return near + series + (_rest(b) - _rest(a))
 
 
 def _rest(x: pl.Expr) -> pl.Expr:
     # Horner's scheme keeps the expression small: polars needs time for each node.
-    square, series = 1 / (x * x), pl.lit(0.0)
+    square = 1 / (x * x)
+    series = pl.lit(0.0)
     for coefficient in reversed(_BERNOULLI):
         series = (series + coefficient) * square
     return series
@@ -157,14 +164,16 @@ def _rest(x: pl.Expr) -> pl.Expr:
 FAMILIES = (
     Family(
         "average_precision",
-        "sum over steps of (d/P) (tp/k): the mean over the positives of the precision at their thresholds",
+        "sum over steps of (d/P) (tp/k): the mean over the positives of the precision at their "
+        "thresholds",
         "average_precision",
         _average_precision,
         heads=("average_precision",),
     ),
     Family(
         "average_precision@K, .../positives, .../hits",
-        "sum of the precision at each positive among the first K rows, divided by min(K, P), by P, or by the number of "
+        "sum of the precision at each positive among the first K rows, divided by min(K, P), by P, "
+        "or by the number of "
         "these positives",
         rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
@@ -172,7 +181,8 @@ FAMILIES = (
     ),
     Family(
         "interpolated_average_precision, ..._11, ..._101",
-        "sum over steps of (d/P) times the maximum precision at this or any later threshold. `_11` and `_101`: the "
+        "sum over steps of (d/P) times the maximum precision at this or any later threshold. `_11` "
+        "and `_101`: the "
         "mean of this maximum over 11 or 101 recall levels",
         "interpolated_average_precision(?:_(?P<points>11|101))?",
         _interpolated_average_precision,
@@ -191,14 +201,16 @@ FAMILIES = (
     ),
     Family(
         "chance_average_precision",
-        "the expected average precision of a random ranking: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",
+        "the expected average precision of a random ranking: ((P-1)/(N-1) (N - H) + H) / N, H = 1 "
+        "+ 1/2 + ... + 1/N",
         "chance_average_precision",
         _chance_average_precision,
         heads=("chance_average_precision",),
     ),
     Family(
         "normalized_average_precision",
-        "(average_precision - c) / (1 - c), c = chance_average_precision: 0 for a random ranking, 1 for a perfect one",
+        "(average_precision - c) / (1 - c), c = chance_average_precision: 0 for a random ranking, "
+        "1 for a perfect one",
         "normalized_average_precision",
         _normalized_average_precision,
         heads=("normalized_average_precision",),

@@ -427,7 +427,7 @@ def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
 
 
 def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, fractional: bool) -> pl.Expr:
-    """Return whether a weighted count is at least this share of another; exact for whole numbers, and for all of it."""
+    """Return whether a weighted count is at least this share of another one."""
     if fractional and least < 1:
         return part >= all_of_it * (float(least) * (1 - CLOSE))
     share, denominator = least.as_integer_ratio()

@@ -61,7 +61,7 @@ class Goal(Cutoff):
 
     @property
     def is_bounded(self) -> bool:
-        """Return whether positives first among equal scores give the best value, and last the worst."""
+        """Return whether positives first in a tie give the best value, and last the worst."""
         # A rate that is undefined if all rows are selected has no worst value at a recall.
         return self.limit is None or "recall" in self.rate.bounded_at
 
@@ -113,7 +113,7 @@ class Goal(Cutoff):
         return aggregates, pl.when(self.is_defined(blocks)).then(best + 0.0)
 
     def allows(self, blocks: Blocks) -> pl.Expr:
-        """Return whether the threshold of a block is within the limit, and worth more than nothing."""
+        """Return whether a threshold is within the limit, and better than predicting nothing."""
         order = self._order(blocks.counts)
         allowed = order.is_not_null()
         if self.limit is not None:
@@ -144,7 +144,7 @@ class Goal(Cutoff):
         return counts | dict(self.threshold(blocks))
 
     def counts(self, blocks: Blocks) -> Counts:
-        """Return the confusion table at the best threshold; 0 rows if predicting nothing is best."""
+        """Return the counts at the best threshold; 0 rows if predicting nothing is best."""
         counts = super().counts(blocks)
         if not self.allows_nothing:
             return counts

@@ -149,7 +149,7 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
 
 
 class Aggregate(NamedTuple):
-    """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
+    """A number per group: the sum or an extreme value of an expression over its blocks.
 
     "strictest" and "loosest" are the thresholds at which the expression is true, and "best" is the
     strictest one at which it is largest; then it lies between -1 and 1. "at_best" is the value in
@@ -213,9 +213,11 @@ class Cutoff(ABC):
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table, from the facts of the group and the aggregates."""
-        tp, k = (pl.col(f"{count}@{self}") for count in ("tp", "k"))
+        tp = pl.col(f"tp@{self}")
+        k = pl.col(f"k@{self}")
         if self.may_be_empty:
-            tp, k = tp.fill_null(0), k.fill_null(0)
+            tp = tp.fill_null(0)
+            k = k.fill_null(0)
         return blocks.counts_at(tp, k)
 
     @abstractmethod
@@ -241,7 +243,7 @@ class Metric(NamedTuple):
     """A metric as a record of its parts."""
 
     kind: Literal["share", "count", "weighted count", "threshold"]
-    """The kind of its value: a weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
+    """A weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
     value: pl.Expr
     """The formula, of the facts of the group and of the aggregates."""
     aggregates: Mapping[Ties, Callable[[], Aggregates]]

@@ -24,7 +24,8 @@ def each(argument: str, values: Any, most: int = _MOST_NUMBERS) -> list[Any]:
     values = scalar(values)
     if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and len(values) > most:
         raise ValueError(
-            f"{argument}: {len(values)} values are more than {most}; curve(...) has every threshold and rank "
+            f"{argument}: {len(values)} values are more than {most}; curve(...) has every "
+            "threshold and rank "
             "of the scores in one table"
         )
     return several(argument, values, "a number, or several")
@@ -32,15 +33,18 @@ def each(argument: str, values: Any, most: int = _MOST_NUMBERS) -> list[Any]:
 
 def number(argument: str, value: Any) -> str:
     """Write a finite or infinite number as the shortest text that reads back as the same number."""
-    original, value = value, check_real(argument, value)
-    if isinstance(value, Integral) and abs(int(value)) < 2**128:
-        return str(int(value))
-    as_float = check_float(argument, value)
-    if isinstance(original, Decimal) and original.is_finite() and as_float != value:
+    real = check_real(argument, value)
+    if isinstance(real, Integral) and abs(int(real)) < 2**128:
+        return str(int(real))
+    as_float = check_float(argument, real)
+    if isinstance(value, Decimal) and value.is_finite() and as_float != real:
         # It has more digits than a float.
-        text = str(original).lower()
-        return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
-    return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
+        text = str(value).lower()
+        has_zeros = "." in text and "e" not in text
+        return text.rstrip("0").rstrip(".") if has_zeros else text
+    if as_float.is_integer() and abs(as_float) < 2**53:
+        return str(int(as_float))
+    return repr(as_float)
 
 
 def f_of(beta: Any) -> str:
@@ -62,7 +66,8 @@ def refuse_long(what: str, name: str) -> None:
     """Refuse a name that is too long, before reading it, and show only its beginning."""
     if len(name) > LONGEST_NAME:
         raise ValueError(
-            f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {LONGEST_NAME} are the most"
+            f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {LONGEST_NAME} "
+            "are the most"
         )
 
 

@@ -1,4 +1,4 @@
-"""Metrics of the ranks of rows: reciprocal rank, success, mean rank, bpref, judged@K, DCG, rank-biased precision."""
+"""Metrics of ranks: reciprocal rank, success, mean rank, bpref, judged@K, DCG, RBP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from frame_pr.metrics.tied_ranks import (
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
-    """Return aggregates of `size`, `hits` and `k` of the first block with a positive, and the three numbers.
+    """Return aggregates of `size`, `hits`, `k` of the first block with a positive, and them.
 
     The numbers are 0 in a group without such a block.
     """
@@ -52,7 +52,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
-    """Return the expected value of a block's first positive over all orders, if it is retrieved, in steps.
+    """Return the expected value of a block's first positive over all orders, in steps.
 
     In most groups the first positive is not tied, or it is certain to be retrieved.
     """
@@ -63,11 +63,16 @@ def _expected(metric: str, *, reciprocal: bool) -> list[dict[str, pl.Expr]]:
     of_tie = value_where(
         possible > 0, partial(_expected_in_tie, metric=metric, reciprocal=reciprocal), **numbers
     )
+    is_certain = selected > misses
+    worth = certain
+    if reciprocal:
+        is_certain = (misses == 0) & (selected > 0)
+        worth = certain / (before + 1)
     return [
         {"before": pl.col("k") - size, "misses": size - hits},
-        {"certain": (misses == 0) & (selected > 0) if reciprocal else selected > misses},
+        {"certain": is_certain},
         {"possible": selected.clip(upper_bound=misses + 1) * (~certain & (misses > 0))},
-        {"value": (certain / (before + 1) if reciprocal else certain) + of_tie},
+        {"value": worth + of_tie},
     ]
 
 
@@ -80,7 +85,8 @@ def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> 
     size, hits, before, misses, possible = map(
         pl.col, ("size", "hits", "before", "misses", "possible")
     )
-    places, chances = pl.col("places"), pl.col("chances")
+    places = pl.col("places")
+    chances = pl.col("chances")
     refuse_long_ties(blocks.get_column("possible"), metric)
     worth = chances / (before + 1 + places) if reciprocal else chances
     steps = [
@@ -94,12 +100,13 @@ def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> 
 def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     # The first of h random places among g is on average (g + 1) / (h + 1).
+    # Without a hit, it is the first of the positives that are not retrieved.
     unretrieved, ranked = _unretrieved(b)
-    above, among = (
-        pl.when(hits > 0).then(a).otherwise(z)
-        for a, z in ((k - size, ranked), (size, b.rows - ranked))
-    )
-    value = above + ratio(among + 1, pl.when(hits > 0).then(hits).otherwise(unretrieved) + 1)
+    is_retrieved = hits > 0
+    above = pl.when(is_retrieved).then(k - size).otherwise(ranked)
+    among = pl.when(is_retrieved).then(size).otherwise(b.rows - ranked)
+    positives = pl.when(is_retrieved).then(hits).otherwise(unretrieved)
+    value = above + ratio(among + 1, positives + 1)
     return Metric(
         "share",
         pl.when(b.positives > 0).then(value),
@@ -112,7 +119,8 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
 
 def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     # Twice the sum of the mean ranks of the positives of a block.
-    parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * (2 * b.k - b.size + 1))}
+    twice_mean_rank = 2 * b.k - b.size + 1
+    parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * twice_mean_rank)}
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
     value = ratio(pl.col("twice_ranks") + last, 2 * b.positives)
@@ -130,11 +138,15 @@ def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
 
 def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     # Rows without a label of their own are no negatives here, whatever they are to other metrics.
-    unjudged, unjudged_k, unjudged_rows = map(pl.col, ("unjudged", "unjudged_k", "unjudged_rows"))
-    counts = b.hits, b.size - b.hits - unjudged, b.positives
-    hits, block_misses, positives = (count.cast(pl.Float64) for count in counts)
-    above = (b.k - b.size - b.tp + b.hits - unjudged_k + unjudged).cast(pl.Float64)
-    fewer = pl.min_horizontal(b.positives, b.rows - b.positives - unjudged_rows).clip(lower_bound=1)
+    unjudged = pl.col("unjudged")
+    misses_of_block = b.size - b.hits - unjudged
+    misses_upto = b.k - b.tp - pl.col("unjudged_k")
+    above = (misses_upto - misses_of_block).cast(pl.Float64)
+    block_misses = misses_of_block.cast(pl.Float64)
+    positives = b.positives.cast(pl.Float64)
+    hits = b.hits.cast(pl.Float64)
+    negatives = b.rows - b.positives - pl.col("unjudged_rows")
+    fewer = pl.min_horizontal(b.positives, negatives).clip(lower_bound=1)
     # Of the places among the misses of its block that a positive may have, count those with fewer
     # than P misses above. With P or more above, a place is worth 0. No large numbers are subtracted
     # from each other.
@@ -159,14 +171,12 @@ def _judged(name: re.Match[str], b: Blocks) -> Metric:
 def _discounts_among(
     name: re.Match[str], before: pl.Expr, upto: pl.Expr, k: pl.Expr | None
 ) -> pl.Expr:
-    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`, none beyond k."""
-    first, last = pl.col("before"), pl.col("upto")
-    of_one_rank = (
-        pl.when(last - first == 1)
-        .then(1 / (last + 1).log(2))
-        .when((last - first).is_not_null())
-        .then(0.0)
-    )
+    """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`, none beyond k."""
+    first = pl.col("before")
+    last = pl.col("upto")
+    discount = 1 / (last + 1).log(2)
+    is_ranked = (last - first).is_not_null()
+    of_one_rank = pl.when(last - first == 1).then(discount).when(is_ranked).then(0.0)
     steps = [{"value": of_one_rank + discounts_of_ties(first, last, name[0])}]
     return in_steps(steps, before=_first(before, k), upto=_first(upto, k))
 
@@ -178,11 +188,16 @@ def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
 
 
 def _gain(name: re.Match[str], b: Blocks) -> Metric:
-    cutoff = None if name["k"] is None else Rank.parse(name["k"])
-    k, at = (None, "") if cutoff is None else (cutoff.of_group(b.positives, b.rows), f"@{cutoff}")
+    cutoff = k = None
+    at = ""
+    if name["k"] is not None:
+        cutoff = Rank.parse(name["k"])
+        k = cutoff.of_group(b.positives, b.rows)
+        at = f"@{cutoff}"
     # The gain of each block, shared out evenly, times the mean discount of its rows.
     of_blocks = Aggregate(b.gain / b.size * _discounts_among(name, b.k - b.size, b.k, k))
-    parts, dcg = {f"dcg{at}": of_blocks}, pl.col(f"dcg{at}")
+    parts = {f"dcg{at}": of_blocks}
+    dcg = pl.col(f"dcg{at}")
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=True, bounded=True)
         return Metric(
@@ -209,9 +224,12 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
 
 def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    parts, captured, total = cutoff.aggregates(b), f"tp@{cutoff}", b.positives
+    parts = cutoff.aggregates(b)
+    captured = f"tp@{cutoff}"
+    total = b.positives
     if b.graded:
-        captured, total = f"captured_gain@{cutoff}", pl.col("hit_gains")
+        captured = f"captured_gain@{cutoff}"
+        total = pl.col("hit_gains")
         gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
     value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
@@ -222,7 +240,8 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
         raise ValueError(
-            f"the persistence of rbp must lie between 0 and 1, as in rbp0.8; got {name['persistence']}"
+            "the persistence of rbp must lie between 0 and 1, as in rbp0.8; got "
+            f"{name['persistence']}"
         )
     before = ((b.k - b.size) * log(persistence)).exp()
     # One row, so no difference of sums.
@@ -242,7 +261,8 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
 FAMILIES = (
     Family(
         "reciprocal_rank, reciprocal_rank@K",
-        "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is among the first K rows",
+        "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is "
+        "among the first K rows",
         rf"(?P<metric>reciprocal_rank)(?:@(?P<k>{RANK}))?",
         _first_hit,
         heads=("reciprocal_rank",),
@@ -270,22 +290,26 @@ FAMILIES = (
     ),
     Family(
         "bpref",
-        "mean over the positives of 1 - (negatives above the positive, at most P) / min(P, negatives), for rankings "
-        "with incomplete relevance judgments. Rows without a label are left out, also with `unjudged='negative'`",
+        "mean over the positives of 1 - (negatives above the positive, at most P) / min(P, "
+        "negatives), for rankings "
+        "with incomplete relevance judgments. Rows without a label are left out, also with "
+        "`unjudged='negative'`",
         "bpref",
         _bpref,
         heads=("bpref",),
     ),
     Family(
         "judged@K",
-        "the share of the first K rows with a label. `unjudged='negative'` does not count as a label",
+        "the share of the first K rows with a label. `unjudged='negative'` does not count as a "
+        "label",
         rf"judged@(?P<k>{RANK})",
         _judged,
         heads=("judged",),
     ),
     Family(
         "dcg, dcg@K, ndcg, ndcg@K",
-        "`dcg`: the sum of gain / log2(rank + 1) over the first K rows. The gain of a positive is 1, or the value of "
+        "`dcg`: the sum of gain / log2(rank + 1) over the first K rows. The gain of a positive is "
+        "1, or the value of "
         "`gain=`. `ndcg`: the DCG divided by the DCG of the best order of all rows",
         rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
         _gain,
@@ -293,7 +317,8 @@ FAMILIES = (
     ),
     Family(
         "captured_gain@K",
-        "the gain of the positives among the first K rows, as a share of the gain of all positives. `gain=` names a "
+        "the gain of the positives among the first K rows, as a share of the gain of all "
+        "positives. `gain=` names a "
         "column, such as an amount. Without it, the metric is recall",
         rf"captured_gain@(?P<k>{RANK})",
         _captured_gain,
@@ -301,7 +326,8 @@ FAMILIES = (
     ),
     Family(
         "rbpB",
-        "rank-biased precision with persistence B, such as rbp0.8: the sum of (1 - B) B^(rank - 1) over the positives",
+        "rank-biased precision with persistence B, such as rbp0.8: the sum of (1 - B) B^(rank - 1) "
+        "over the positives",
         rf"rbp(?P<persistence>{DECIMAL})",
         _rank_biased_precision,
         heads=("rbp0.8",),

@@ -1,4 +1,4 @@
-"""Rates and counts of a confusion table: each formula once, and one record of all that other modules ask about it.
+"""Rates and counts of a confusion table: a formula and a record each.
 
 The formulas are expressions of (tp, k, positives, rows); a zero denominator gives null. To add a
 rate, write a formula and a record in `RATES`: no other module compares the name of a rate.
@@ -44,23 +44,23 @@ class Rate(NamedTuple):
     """The label of an axis."""
     range: Literal["0 to 1", "-1 to 1", "0 up"] = "0 to 1"
     needs: tuple[str, ...] = ()
-    """The counts that must be above 0 for a value: "k", "rows - k", "positives", "negatives", "rows"."""
+    """The counts that must be above 0: "k", "rows - k", "positives", "negatives", "rows"."""
     bounded_at: tuple[CutoffKind, ...] = ("rank", "threshold", "recall")
-    """The cutoffs at which positives first among equal scores give the best value, and last the worst.
+    """The cutoffs at which positives first in a tie give the best value, and last the worst.
 
     Within a limit of another rate, only the largest recall is of interest.
     """
     row_share: RowShare | None = None
     """The closed form of its standard error if rows are sampled. None: there is none."""
     best: Literal["largest", "smallest", "none"] = "largest"
-    """Which value is best; "none" for the number of rows that are selected, and for the prevalence."""
+    """Which value is best; "none" for the number of selected rows and for the prevalence."""
     is_count: bool = False
     in_confusion: bool = True
     """Whether `confusion` has it with `rates="all"`."""
     of_group: bool = False
     """Whether it is a number of the group that no cutoff changes."""
     group_rows: bool = False
-    """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill up the group."""
+    """Whether N is the size of the group also if a rank exceeds it; else misses fill it up."""
     best_by: Formula | None = None
     """A number from -1 to 1 that is larger where the rate is larger, and equal where it is equal.
 
@@ -68,7 +68,7 @@ class Rate(NamedTuple):
     """
 
     def value(self, c: Counts) -> pl.Expr:
-        """Return the formula, in its range: products of float weights may leave it by a last bit."""
+        """Return the formula in its range, which float weights may leave by a last bit."""
         value = self.formula(c)
         if not c.fractional or self.range == "0 up":
             return value
@@ -105,7 +105,7 @@ def tn(c: Counts) -> pl.Expr:
 
 
 def precision(c: Counts) -> pl.Expr:
-    """`tp / k`: of the rows predicted positive, the share that is positive (positive predictive value)."""
+    """`tp / k`: the share of positives among the rows predicted positive (PPV)."""
     return ratio(c.tp, c.k)
 
 
@@ -120,7 +120,7 @@ def specificity(c: Counts) -> pl.Expr:
 
 
 def npv(c: Counts) -> pl.Expr:
-    """`tn / (rows - k)`: of the rows not predicted, the share that is negative (negative predictive value)."""
+    """`tn / (rows - k)`: the share of negatives among the rows predicted negative."""
     return ratio(tn(c), c.rows - c.k)
 
 
@@ -135,7 +135,7 @@ def fnr(c: Counts) -> pl.Expr:
 
 
 def fdr(c: Counts) -> pl.Expr:
-    """`fp / k`: of the rows predicted positive, the share that is negative (false discovery rate)."""
+    """`fp / k`: the share of negatives among the rows predicted positive."""
     return ratio(fp(c), c.k)
 
 
@@ -153,7 +153,7 @@ def balanced_accuracy(c: Counts) -> pl.Expr:
 
 
 def cost(ratio_of_costs: str) -> Formula:
-    """`(fp + R fn) / rows`: the mean cost of a row, if a missed positive costs as much as R false alarms."""
+    """`(fp + R fn) / rows`: the mean cost of a row, if a miss costs as much as R false alarms."""
     value = read_decimal(ratio_of_costs)
     if not isinstance(value, Fraction) or not 1 / _DIGITS <= value <= _DIGITS:
         raise ValueError(
@@ -170,7 +170,7 @@ def cost(ratio_of_costs: str) -> Formula:
 
 
 def f_beta(beta: float) -> Formula:
-    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision; `f1` has beta 1."""
+    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
     # Beyond these limits F equals recall or precision in all its digits, and the products would
     # overflow or become 0.
@@ -202,7 +202,7 @@ def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
 
 
 def mcc(c: Counts) -> pl.Expr:
-    """`(tp tn - fp fn) / sqrt(k positives (rows - k) negatives)`: Matthews correlation of prediction and label."""
+    """`(tp tn - fp fn) / sqrt(k positives (rows - k) negatives)`: Matthews correlation."""
     spread = _product(c.k, c.positives).sqrt() * _product(c.rows - c.k, c.rows - c.positives).sqrt()
     return ratio(_association(c), spread)
 
@@ -229,7 +229,7 @@ def markedness(c: Counts) -> pl.Expr:
 
 
 def kappa(c: Counts) -> pl.Expr:
-    """`(accuracy - e) / (1 - e)`: Cohen's kappa, agreement beyond e, that of independent predictions."""
+    """`(accuracy - e) / (1 - e)`: Cohen's kappa, where e is the agreement by chance."""
     return ratio(
         2 * _association(c),
         _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k),
@@ -252,7 +252,7 @@ def selection_rate(c: Counts) -> pl.Expr:
 
 
 def lift(c: Counts) -> pl.Expr:
-    """`precision / prevalence`: 2 means twice as many positives as in a random sample of this size."""
+    """`precision / prevalence`: 2 means twice as many positives as in a random sample."""
     return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))
 
 
@@ -438,7 +438,7 @@ def is_rate(name: str) -> bool:
 
 
 def rate_of(name: str) -> Rate:
-    """Return the record of a rate by its name; `f` may have any beta, and `cost` any ratio of costs."""
+    """Return the record of a rate by its name; `f` and `cost` may have any number."""
     if name in RATES:
         return RATES[name]
     refuse_long("rate", name)
@@ -450,7 +450,7 @@ def rate_of(name: str) -> Rate:
 def columns_of_rates(
     rates: str | Sequence[str], default: Sequence[str], every: Sequence[str]
 ) -> list[str]:
-    """Return the columns of a result: the default ones, then the rates that a caller names; "all" names `every` one."""
+    """Return the columns of a result: the default ones, then the rates that a caller names."""
     if isinstance(rates, str) and rates == "all":
         return list(dict.fromkeys([*default, *every]))
     names = (

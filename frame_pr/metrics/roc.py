@@ -1,4 +1,4 @@
-"""Metrics of the ROC curve: the area under it, whole or up to a false positive rate, and the equal error rate."""
+"""Metrics of the ROC curve: the whole or partial area under it, and the equal error rate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # same: whole numbers, so that fixed-point weights lose nothing.
     above = 2 * (b.k - b.tp) - b.size + b.hits
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
-    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
+    retrieved = b.retrieved_positives
+    ranked = b.retrieved_rows
     negatives = b.rows - b.positives
     below = retrieved.cast(pl.Float64) * negatives - pl.col("negatives_above") / 2
     # Rows that are not retrieved rank last, as one tied block.
@@ -43,21 +44,20 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     width = negatives * most
     # For each positive, the false positives up to the limit that rank below it; those of its own
     # block count in part.
-    fp, misses = (
-        (total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits))
-    )
-    reached, behind = (
-        (width - fp + misses).clip(0, misses),
-        b.hits * (width - fp).clip(lower_bound=0),
-    )
+    fp = (b.k - b.tp).cast(pl.Float64)
+    misses = (b.size - b.hits).cast(pl.Float64)
+    reached = (width - fp + misses).clip(0, misses)
+    behind = b.hits * (width - fp).clip(lower_bound=0)
     steps = reached.floor()
     in_order = b.hits / (misses + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
     part = f"area@{cutoff}"
-    retrieved, ranked = b.retrieved_positives, b.retrieved_rows
+    retrieved = b.retrieved_positives
+    ranked = b.retrieved_rows
     last = negatives - (ranked - retrieved)
     tied = _slope(b.positives - retrieved, last, (width - negatives + last).clip(lower_bound=0))
     # Standardize as McClish does: a random ranking has 1/2, whatever the limit.
-    share, chance = ratio(pl.col(part) + tied, b.positives * negatives), most**2 / 2
+    share = ratio(pl.col(part) + tied, b.positives * negatives)
+    chance = most**2 / 2
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))},
         expected=lambda: {part: Aggregate(behind + in_order)},
@@ -122,22 +122,26 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
 FAMILIES = (
     Family(
         "roc_auc",
-        "the share of pairs of a positive and a negative in which the positive scores higher. A tie counts as half",
+        "the share of pairs of a positive and a negative in which the positive scores higher. A "
+        "tie counts as half",
         "roc_auc",
         _roc_auc,
         heads=("roc_auc",),
     ),
     Family(
         "roc_auc@fpr=X",
-        "area under the ROC curve up to the false positive rate X, scaled: 1/2 for a random ranking, 1 at best",
+        "area under the ROC curve up to the false positive rate X, scaled: 1/2 for a random "
+        "ranking, 1 at best",
         rf"roc_auc@fpr=(?P<number>{NUMBER})",
         _partial_roc_auc,
         heads=("roc_auc@fpr=0.1",),
     ),
     Family(
         "equal_error_rate, threshold@equal_error_rate",
-        "the false positive rate where it equals the miss rate, on the ROC curve with straight lines between its "
-        "points, and the highest threshold at which the false positive rate is at least the miss rate",
+        "the false positive rate where it equals the miss rate, on the ROC curve with straight "
+        "lines between its "
+        "points, and the highest threshold at which the false positive rate is at least the miss "
+        "rate",
         "(?P<threshold>threshold@)?equal_error_rate",
         _equal_error_rate,
         heads=("equal_error_rate", "threshold@equal_error_rate"),

@@ -1,4 +1,4 @@
-"""Means over rows of the score and of its distance from the label: mean score, Brier score, log loss."""
+"""Means over rows of the score and its distance from the label: Brier score, log loss."""
 
 from __future__ import annotations
 

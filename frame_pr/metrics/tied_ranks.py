@@ -1,4 +1,4 @@
-"""Expressions that Python computes in steps, and sums over the ranks of tied rows, as lists of these ranks."""
+"""Expressions that Python computes in steps, and sums over the ranks of tied rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ZERO = pl.Series([0.0])
 
 
 def in_steps(steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.Expr:
-    """Compute columns step by step, the first of these numbers; the value is the column `value` of the last step.
+    """Compute columns of numbers step by step; the value is the column `value` of the last step.
 
     polars plans a part of an expression anew each time that it is named, which takes milliseconds.
     """
@@ -36,7 +36,7 @@ def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]
 
 
 def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
-    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
+    """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`; 0 for fewer than two."""
     return value_where(
         upto - before > 1, partial(_discounts_of_ties, metric=metric), before=before, upto=upto
     )
@@ -45,7 +45,7 @@ def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
 def value_where(
     condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr
 ) -> pl.Expr:
-    """Compute a value from these numbers for the rows where the condition is true; it is 0 for all other rows.
+    """Compute a value from these numbers for the rows where the condition is true, else 0.
 
     Most blocks have one row, so lists of ranks are built only for the other blocks.
     """
@@ -54,7 +54,8 @@ def value_where(
         # The streaming engine calls this for every few thousand rows. Methods of a Series that run
         # a query, such as `struct.field`, would take longer than everything else.
         table = column.struct.unnest()
-        zeros, rows = _ZERO.new_from_index(0, len(table)), table.get_column("condition").arg_true()
+        zeros = _ZERO.new_from_index(0, len(table))
+        rows = table.get_column("condition").arg_true()
         return zeros.scatter(rows, value(table[rows])) if len(rows) else zeros
 
     # The value is null if there is no rank, and no rank is no tie.
@@ -68,7 +69,8 @@ def refuse_long_ties(ranks: pl.Series, metric: str) -> None:
     longest: Any = ranks.max()
     if longest is not None and longest > LONGEST:
         raise ValueError(
-            f"{metric}: {longest} rows share a score, and a metric of ranks takes at most {LONGEST}; evaluate a "
+            f"{metric}: {longest} rows share a score, and a metric of ranks takes at most "
+            f"{LONGEST}; evaluate a "
             "metric that needs no ranks within a tie, such as average_precision"
         )
 
