@@ -20,7 +20,7 @@ _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST = -(2**63)
 _HIGHEST = 2**64 - 1
-_FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
+_SIGN = pl.lit(-(2**63), dtype=pl.Int64)
 
 
 def score_code(
@@ -31,7 +31,7 @@ def score_code(
         # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits,
         # hence `abs`.
         bits = score.cast(pl.Float64).abs().reinterpret(dtype=pl.Int64)
-        return pl.when(score >= 0).then(bits).otherwise(-1 - bits).cast(integer)
+        return pl.when(score >= 0).then(bits).otherwise(-bits).cast(integer)
     if dtype == pl.Decimal:
         return score.to_physical()
     return score.cast(integer)
@@ -41,8 +41,8 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return the score that has this code."""
     if dtype.is_float():
         bits = code.cast(pl.Int64)
-        # The negative of the bits of the positive float, less 1, with the sign bit set.
-        bits = pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
+        # The negative of a code, with the sign bit set.
+        bits = pl.when(bits >= 0).then(bits).otherwise(_SIGN - bits)
         return bits.reinterpret(dtype=pl.Float64).cast(dtype)
     if isinstance(dtype, pl.Decimal):
         # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19
@@ -162,8 +162,11 @@ class SortKey:
     def _rank_of_row(self) -> pl.Expr:
         best = pl.lit(self._best, dtype=self._low)
         code = score_code(pl.col("score"), self.dtype, self._low)
+        if self.step > 1:
+            # Divide first: an Int64 may hold the number of steps, but not the difference.
+            best = best // self.step
+            code = code // self.step
         rank = code - best if self.ascending else best - code
-        rank = rank if self.step == 1 else rank // self.step
         rank = rank.fill_null(pl.lit(self._unretrieved, dtype=self._low))
         if self.drops:
             dropped = pl.lit(self._dropped, dtype=self._low)
@@ -189,11 +192,8 @@ class SortKey:
         first, last, low, high, bits = rows.select(extremes).collect(engine="streaming").row(0)
         if low is None:
             return self
-        # All codes, and so their differences, divide by the lowest bit that any code has. An Int64
-        # does not hold the differences of scores of both signs, so their layout is only narrower.
-        step = 1
-        if high - low < 2**63:
-            step = bits & -bits or 1
+        # All codes divide by the lowest bit that any code has: that of Float32 is at least 2**29.
+        step = bits & -bits or 1
         ranks = 1 << ((high - low) // step + 2).bit_length()
         best = low if self.ascending else high
         key = replace(

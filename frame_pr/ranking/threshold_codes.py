@@ -80,7 +80,7 @@ def _code_of_float(value: float | Fraction, *, ascending: bool) -> int:
     elif not ascending and nearest < value:
         nearest = nextafter(nearest, inf)
     bits = int(struct.unpack("q", struct.pack("d", nearest + 0.0))[0])  # Replace -0.0 by 0.0.
-    return bits if bits >= 0 else -(2**63) + ~bits
+    return bits if bits >= 0 else -(2**63) - bits
 
 
 def _unit(dtype: pl.DataType) -> int:
