@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
@@ -11,7 +12,9 @@ import polars as pl
 from frame_pr.frames.arguments import check_choice, check_flag, check_float, check_whole, public
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.inputs.options import Column, Columns, EvaluationOptions
+from frame_pr.functions.slices import on_slices, validate_slices
+from frame_pr.inputs.options import Column, Columns, EvaluationOptions, options_in
+from frame_pr.inputs.request import request_of
 from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import (
@@ -50,6 +53,7 @@ def intervals(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
+    slices: Sequence[Column | Sequence[Column]] | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     cluster: Column | None = None,
     sampled: Literal["groups", "rows"] | None = None,
@@ -96,6 +100,9 @@ def intervals(
         `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
+    slices : list of columns, or of lists of columns; optional
+        Columns whose values are slices of the rows: the result has all rows first, then each value
+        of each slice, with the key columns `slice` and `slice_value`.
     mean_over : True, str or list of str, optional
         Columns over whose groups the metrics are averaged, and by default the sample: queries,
         users or folds. They need not be in `by`. True: all columns of `by`.
@@ -197,6 +204,21 @@ def intervals(
     (0.6667, 0.2281, 0.8889)
     """
     scipy_special()
+    if slices is not None:
+        if truth is None or score is None:
+            raise TypeError("slices= is about rows: give truth and score, or leave it out")
+        call: Any = {"mean_over": mean_over, "cluster": cluster, "sampled": sampled}
+        call |= {"method": method, "confidence": confidence, "repeats": repeats, "seed": seed}
+        call |= {"stratified": stratified, "details": details, "progress": progress, **options}
+        request = request_of(truth, score, by, options.get("positive"), options_in(options))
+        of_slice = partial(intervals, metrics=metrics, truth=truth, score=score, **call)
+        return on_slices(
+            frame,
+            request,
+            validate_slices(slices),
+            lambda rows, part: of_slice(rows, by=list(part.keys) or None),
+            value="slice_value",
+        )
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS
     way: Any = check_choice("method", method, (*get_args(Method), None))

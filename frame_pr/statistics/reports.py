@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -12,7 +13,9 @@ from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.dispatch import find_kind, kind_of
 from frame_pr.frames.kinds import Frame, FrameKind, lazily
 from frame_pr.functions.evaluation import evaluate
-from frame_pr.inputs.options import REFUSED, Column, Columns, ReportOptions
+from frame_pr.functions.slices import on_slices, validate_slices
+from frame_pr.inputs.options import REFUSED, Column, Columns, ReportOptions, options_in
+from frame_pr.inputs.request import request_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.numbers import each
@@ -35,6 +38,7 @@ def report(
     wide: bool = False,
     mean_over: bool | str | Sequence[str] | None = None,
     by: Columns | None = None,
+    slices: Sequence[Column | Sequence[Column]] | None = None,
     **options: Unpack[ReportOptions],
 ) -> Frame:
     """Summarise a ranking in the usual metrics, one row per group and metric.
@@ -65,6 +69,9 @@ def report(
         `by`. They need not be in `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
+    slices : list of columns, or of lists of columns; optional
+        Columns whose values are slices of the rows: the result has all rows first, then each value
+        of each slice, with the key columns `slice` and `slice_value`.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared
         category that does not occur.
@@ -120,6 +127,18 @@ def report(
     >>> wide.select("query", "rows", "average_precision", "roc_auc").rows()
     [('ink', 3, 0.8333333333333333, 0.5), ('tea', 3, 0.5833333333333333, 0.0)]
     """
+    if slices is not None:
+        call = {"k": k, "threshold": threshold, "confidence": confidence, "wide": wide}
+        request = request_of(truth, score, by, options.get("positive"), options_in(options))
+        of_slice = partial(report, truth=truth, score=score, mean_over=mean_over, **call, **options)
+        in_slices: Frame = on_slices(
+            frame,
+            request,
+            validate_slices(slices),
+            lambda rows, part: of_slice(rows, by=list(part.keys) or None),
+            value="slice_value",
+        )
+        return in_slices
     names = _metrics_of_report(k, threshold)
     counts = ["rows", "positives"] if mean_over is None else []
     arguments: Any = {"by": by, "mean_over": mean_over, **options}
@@ -137,8 +156,8 @@ def report(
     table, kind, keys = _long(result, bounds, counts or ["groups"], names, prefix)
     if wide:
         table = _wide(table, [*map(str, keys), *(counts or ["groups"])], names, bounded, prefix)
-    report: Frame = kind.give(table, keys)
-    return report
+    whole: Frame = kind.give(table, keys)
+    return whole
 
 
 def _head(name: str) -> str:

@@ -172,3 +172,30 @@ def test_gains_are_of_ndcg_only():
 def test_wrong_calls(given, message):
     with pytest.raises((TypeError, ValueError), match=message):
         TEN.pr.report("relevant", "score", **given)
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
+@pytest.mark.parametrize("given", [{}, {"by": "half"}], ids=str)
+def test_slices_are_reports_of_their_rows(kind, given):
+    data = queries().with_columns(
+        half=pl.int_range(120) % 2,
+        country=pl.Series(["de", "fr", "de"] * 40),
+        device=pl.col("q") % 3,
+    )
+    frame = {"polars": data, "pandas": data.to_pandas(), "lazy": data.lazy()}[kind]
+    call = {"truth": "relevant", "score": "score", "confidence": 0.9} | given
+    found = frame.pr.report(slices=["country", ["country", "device"]], **call)
+    found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
+    keys = [*given.values(), "slice", "slice_value", "rows", "positives", "metric"]
+    assert found.columns == [*keys, "value", "low", "high"]
+    for name, value, rows in (
+        ("all", "all", data),
+        ("country", "fr", data.filter(country="fr")),
+        ("country | device", "de | 1", data.filter(country="de", device=1)),
+    ):
+        part = found.filter(slice=name, slice_value=value).drop("slice", "slice_value")
+        assert_same(part, rows.pr.report(**call))
+    bounds = frame.pr.intervals("average_precision", slices=["country"], **call)
+    bounds = pl.from_pandas(bounds) if kind == "pandas" else bounds.lazy().collect()
+    part = bounds.filter(slice_value="fr").drop("slice", "slice_value")
+    assert_same(part, data.filter(country="fr").pr.intervals("average_precision", **call))
