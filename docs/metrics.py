@@ -37,7 +37,7 @@ another beta. Every name with a K accepts a percentage.
 | `RATE@precision=Q` | the rows at the largest recall with a precision of at least Q |
 | `RATE@fpr=X` | the rows at the largest recall with an FPR of at most X |
 | `RATE@specificity=S` | the rows at the largest recall with a specificity of at least S |
-| `RATE@GOAL` | the rows at the best threshold for a goal, such as `max_f1`, `min_cost5` or `max_precision@recall=0.8` |
+| `RATE@GOAL` | the rows at the best threshold for a goal, such as `max_f1` or `min_cost5` |
 | `RATE@threshold@K` | the rows at the lowest threshold that selects at most K rows |
 """
 CONFUSION = """
