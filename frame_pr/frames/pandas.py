@@ -225,16 +225,14 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
 
     def gather(self, columns: Sequence[Any], rows: pl.Series) -> Any:
         """Return columns of the caller at these row numbers, under a new index."""
-        frame = self.frame[list(columns)]
-        # pandas gathers no numbers with the bytes of other machines.
+        # pandas selects and gathers no numbers with the bytes of other machines.
         native = {
             name: dtype.newbyteorder("=")
-            for name, dtype in frame.dtypes.items()
-            if isinstance(dtype, np.dtype) and not dtype.isnative
+            for name, dtype in self.frame.dtypes.items()
+            if name in columns and isinstance(dtype, np.dtype) and not dtype.isnative
         }
-        if native:
-            frame = frame.astype(native)
-        return _at(frame.set_axis(range(self.height)), rows)
+        frame = self.frame.astype(native) if native else self.frame
+        return _at(frame[list(columns)].set_axis(range(self.height)), rows)
 
     def convert(self, table: pl.DataFrame, keys: Collection[Any] = ()) -> pd.DataFrame:
         """Convert a result. `keys` get the values and dtypes of the caller's frame."""

@@ -72,7 +72,7 @@ PANDAS = FRAME.to_pandas()
         (lambda: fp.roc_auc(FRAME.lazy().group_by("q"), "y", "s"), "columns of its groups"),
         (
             lambda: fp.compare([FRAME, FRAME], "roc_auc", "y", "s"),
-            "compare takes several as a dict",
+            "frames are a dict of names",
         ),
         (lambda: fp.roc_auc([PANDAS, PANDAS], "y", "s"), "give one frame, such as polars.concat"),
         (lambda: fp.roc_auc([{"y": 1, "s": 2}], "y", "s"), "polars.DataFrame(...) makes a frame"),

@@ -56,12 +56,13 @@ def test_weighted_rows():
 
 def test_predicted_labels():
     long = IMAGES.pr.unpivot_classes("shown", prediction="predicted", classes=CLASSES)
-    table = read(long.pr.confusion("truth", prediction="prediction", by="class"))
+    call = {"truth": "truth", "prediction": "prediction", "rates": ["precision", "recall", "f1"]}
+    table = read(long.pr.confusion(**call, by="class"))
     # cat: 3 predicted, 2 right of 2. dog: 2 predicted, 1 right of 2. owl: none predicted of 1.
     assert table["precision"].to_list() == [near(F(2, 3)), near(F(1, 2)), None]
     assert table["recall"].to_list() == [near(F(1)), near(F(1, 2)), near(F(0))]
     assert table["f1"].to_list() == [near(F(4, 5)), near(F(1, 2)), near(F(0))]
-    micro = long.pr.confusion("truth", prediction="prediction")
+    micro = long.pr.confusion(**call)
     assert micro["f1"].item() == near(F(3, 5))
 
 
