@@ -43,7 +43,7 @@ KEYWORDS = """
 intervals(confidance=)           | did you mean confidence=?
 intervals(clusters=)             | did you mean cluster=?
 compare(random_state=)           | did you mean seed=?
-compare(n_resamples=)            | did you mean resamples=?
+compare(n_resamples=)            | did you mean resamples= or repeats=?
 compare(labels=)                 | compare takes
 evaluate(group_by=)              | did you mean by=?
 evaluate(meanover=)              | did you mean mean_over=?

@@ -458,6 +458,7 @@ def _samples(
             )
         yield units, list(range(len(names))), False
         return
+    _refuse_test_of_rows(call)
     # Without clusters each row of several scores is its own cluster, so that its two values meet.
     each_row = what.between is None and what.cluster is None
     for is_drawn, labels in by_method(what, call.method if call.test == "t" else "closed"):
@@ -478,15 +479,21 @@ def _test_of(
         function = compare_draws
     elif is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
-    if call.test == "delong" and function is not None:
-        is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
-        if sample.clustered or call.what.averages or not is_roc_auc:
-            function = None
+    if call.test == "delong" and (sample.clustered or call.what.averages):
+        function = None
     if function is None:
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
     if not is_paired and isinstance(sample, SampledRows) and not sample.averaged:
         warn_of_groups(comparison, frames=bool(call.frames))
     return function
+
+
+def _refuse_test_of_rows(call: _Call) -> None:
+    """Raise if the test that the caller names is not for these metrics of sampled rows."""
+    test = _TESTS[call.test]
+    is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
+    if test.of_rows is None or (call.test == "delong" and not is_roc_auc):
+        raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
 
 
 # pairs

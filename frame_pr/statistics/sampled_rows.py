@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import refuse_several
+from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import warn
 from frame_pr.inputs.options import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS
@@ -320,6 +321,9 @@ Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
 def sampled_units(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
     """Return the sampled units, such as queries, or clusters of them; None if rows were drawn."""
     unit = sampling_unit(what)
+    columns = [column for column in what.columns if not isinstance(column, pl.Expr)]
+    averaged = [column for column in what.over if column in columns]
+    kind_of(frame).refuse_missing(averaged, "mean_over")
     if unit == "groups":
         return unit_values_of(frame, what)
     if unit == "rows":

@@ -72,6 +72,13 @@ class Evaluation:
         return self.mean_over is not None
 
     @property
+    def over(self) -> list[Any]:
+        """Return the columns that `mean_over` names; none for True."""
+        if not self.averages or scalar(self.mean_over) is True:
+            return []
+        return column_names("mean_over", self.mean_over)
+
+    @property
     def group(self) -> str:
         """Return the key whose values are compared."""
         return "system" if self.between is None else str(name_of(self.between))
@@ -81,9 +88,8 @@ class Evaluation:
         """Return the columns that form groups: of `by`, `mean_over` and `between`, each once."""
         columns = listed("by", self.by) if has_keys(self.by) else []
         names = [name_of(column) for column in columns]
-        if self.averages and scalar(self.mean_over) is not True and None not in names:
-            over = column_names("mean_over", self.mean_over)
-            columns += [column for column in over if str(column) not in names]
+        if None not in names:
+            columns += [column for column in self.over if str(column) not in names]
         if self.between is None:
             return columns
         # The compared groups are the last key.
@@ -100,7 +106,7 @@ class Evaluation:
                     "mean_over=True averages over all columns of by=, and there are none"
                 )
             return compared
-        averaged = list(map(str, column_names("mean_over", self.mean_over)))
+        averaged = list(map(str, self.over))
         refuse_no_keys("mean_over", averaged, keys)
         if self.group in averaged and self.between is not None:
             raise ValueError(

@@ -444,6 +444,21 @@ REFUSED = [
         ValueError,
         "paired=True: nothing tells which rows belong together",
     ),
+    (
+        {"metrics": "max_f1", "test": "permutation"},
+        ValueError,
+        "test='permutation' flips the signs of differences of paired groups",
+    ),
+    (
+        {"metrics": ["roc_auc", "max_f1"], "test": "delong"},
+        ValueError,
+        "test='delong' compares roc_auc of several scores of independent rows: use test='t'",
+    ),
+    (
+        {"mean_over": "query"},
+        ValueError,
+        "mean_over: no column 'query' in the frame",
+    ),
     ({"margin": 0.1}, ValueError, "margin= is about one side: give alternative="),
     (
         {"alternative": "less", "margin": float("inf")},
