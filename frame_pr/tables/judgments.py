@@ -168,41 +168,60 @@ def _joined(
     left, _ = left.with_keys(by_names)
     # Under our own names, no key is called as a column of the join.
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
-    keys = {f"by{i}": str(name) for i, name in enumerate(by_names)} | on
+    by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
+    keys = by | on
     rows = _key_columns(left, keys)
     judged = _key_columns(right, on)
     _refuse_types(on, rows.schema, judged.schema)
     _refuse_repeats("run", rows, keys)
     _refuse_repeats("judgments", judged, on)
 
-    numbered = judged.with_row_index("row")
-    if by_names:
-        # Each run is joined with all judgments.
-        runs = rows.select(name for name in keys if name not in on).unique(maintain_order=True)
-        numbered = runs.join(numbered, how="cross", maintain_order="left_right")
-    number = numbered["row"]
-    pairs = _pairs(rows, numbered.select(*keys))
-    _warn_of_matches(on, rows, judged, pairs["run"])
-
-    # The rows of the run in their order, then those that only the judgments have.
-    judgment = pl.repeat(None, rows.height, dtype=number.dtype, eager=True)
-    judgment = judgment.scatter(pairs["run"], number.gather(pairs["judgments"]))
-    of_run = rows.with_row_index("run").with_columns(judgment=judgment)
-    is_new = pl.repeat(True, number.len(), eager=True)
-    is_new = is_new.scatter(pairs["judgments"], False)
-    only_judged = numbered.filter(is_new).rename({"row": "judgment"})
-    table = pl.concat([of_run, only_judged], how="diagonal")
+    table = _row_numbers(rows, judged, on)
     if groups:
         names = [ours for ours, name in on.items() if name in map(str, groups)]
-        table = table.join(judged, on=names, how="semi", nulls_equal=True, maintain_order="left")
+        table = table.join(
+            judged,
+            on=names,
+            how="semi",
+            nulls_equal=True,
+            maintain_order="left",
+        )
     numbers = [table["run"], table["judgment"]]
     return left.give_joined(right, table.select(*keys).rename(keys), numbers)
 
 
+def _row_numbers(
+    rows: pl.DataFrame,
+    judged: pl.DataFrame,
+    on: dict[str, str],
+) -> pl.DataFrame:
+    """Return the keys of a full join, and the row numbers `run` and `judgment`, or null."""
+    numbered = judged.with_row_index("row")
+    by = [name for name in rows.columns if name not in on]
+    if by:
+        # Each run is joined with all judgments.
+        runs = rows.select(by).unique(maintain_order=True)
+        numbered = runs.join(numbered, how="cross", maintain_order="left_right")
+    pairs = _pairs(rows, numbered.select(rows.columns))
+    _warn_of_matches(on, rows, judged, pairs["run"])
+
+    # The rows of the run in their order, then those that only the judgments have.
+    number = numbered["row"]
+    judgment = pl.repeat(None, rows.height, dtype=number.dtype, eager=True)
+    judgment = judgment.scatter(pairs["run"], number.gather(pairs["judgments"]))
+    of_run = rows.with_row_index("run").with_columns(judgment=judgment)
+
+    is_new = pl.repeat(True, number.len(), eager=True)
+    is_new = is_new.scatter(pairs["judgments"], False)
+    only_judged = numbered.filter(is_new).rename({"row": "judgment"})
+    return pl.concat([of_run, only_judged], how="diagonal")
+
+
 def _key_columns(kind: FrameKind[Any], keys: dict[str, str]) -> pl.DataFrame:
     """Return the keys of a frame under our names."""
-    names = kind.read([*keys.values()]).select(by_name(n).alias(ours) for ours, n in keys.items())
-    return names.collect()
+    table = kind.read([*keys.values()])
+    named = (by_name(name).alias(ours) for ours, name in keys.items())
+    return table.select(named).collect()
 
 
 def _pairs(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
@@ -221,7 +240,11 @@ def _pairs(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     left = run.lazy().with_row_index("run")
     right = judgments.lazy().with_row_index("judgments")
-    pairs = left.join(right, on=run.columns, nulls_equal=True)
+    pairs = left.join(
+        right,
+        on=run.columns,
+        nulls_equal=True,
+    )
     return pairs.select("run", "judgments").collect(engine="in-memory")
 
 

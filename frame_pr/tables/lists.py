@@ -257,7 +257,12 @@ def _rows_of(
     place = pl.col("place")
     table = table.with_columns(place=pl.int_ranges(pl.col("item").list.len().cast(pl.Int64)))
     # If both lists are empty, the result has one row without an item.
-    table = table.explode("item", "place", empty_as_null=True, keep_nulls=False)
+    table = table.explode(
+        "item",
+        "place",
+        empty_as_null=True,
+        keep_nulls=False,
+    )
 
     is_first = pl.struct("row", "system", "item").is_first_distinct()
     if duplicates == "drop" and has_scores:
@@ -270,14 +275,34 @@ def _rows_of(
     if duplicates == "miss":
         truth &= is_first
     score = pl.when(place < pl.col("length")).then(score)
-    table = table.select("row", "item", "system", score=score, truth=truth)
+    table = table.select(
+        "row",
+        "item",
+        "system",
+        score=score,
+        truth=truth,
+    )
     return _with_gain(table, rows) if "gain" in schema else table
 
 
 def _with_gain(table: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return the table with the gains of relevant items, and 0 for all others."""
     gains = rows.select("row", "gain", item="truth")
-    gains = gains.explode("item", "gain", empty_as_null=False, keep_nulls=False)
-    gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
-    table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
+    gains = gains.explode(
+        "item",
+        "gain",
+        empty_as_null=False,
+        keep_nulls=False,
+    )
+    gains = gains.unique(
+        ["row", "item"],
+        keep="first",
+        maintain_order=True,
+    )
+    table = table.join(
+        gains,
+        on=["row", "item"],
+        how="left",
+        maintain_order="left",
+    )
     return table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))

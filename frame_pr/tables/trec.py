@@ -176,7 +176,11 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     [('q1', '0', 'd7', 1), ('q1', '0', 'd2', 0)]
     """
     lines = _typed(pl.concat(map(_judgments, _files(path))))
-    lines = lines.unique(_QRELS, keep="first", maintain_order=True)
+    lines = lines.unique(
+        _QRELS,
+        keep="first",
+        maintain_order=True,
+    )
     _refuse_repeats(lines, ["query", "document", "iteration"], "keep one line of each")
     return lines.select(_QRELS)
 
@@ -254,16 +258,10 @@ def _judgments(name: str) -> pl.DataFrame:
     first: str = lines["line"].item(0) if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
     words = _split(first, separators)
-    fields = {name: field for field, names in _HEADERS.items() for name in names.split()}
-    named = [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
+    named = _fields_of_header(words)
 
     if {*_SHORT} <= {*named}:
-        repeated = [
-            word for word, field in zip(words, named, strict=True) if named.count(field) > 1
-        ]
-        if repeated:
-            fault = f"the header names a field more than once, {examples(repeated)}"
-            raise ValueError(_fault(lines[:1], f"{fault}; rename all but one"))
+        _refuse_two_names(lines[:1], words, named)
         width = max(i for i, field in enumerate(named, 1) if field in _QRELS)
         rows = _fields(lines[1:], named[:width], separators, more=True)
     elif len(_split(first)) == len(_SHORT):
@@ -274,6 +272,30 @@ def _judgments(name: str) -> pl.DataFrame:
     if "iteration" not in rows.columns:
         rows = rows.with_columns(iteration=pl.lit("0"))
     return rows.select("file", "number", "line", *_QRELS)
+
+
+def _fields_of_header(words: Sequence[str]) -> list[str]:
+    """Return the fields that words of a header name, and other names for other words."""
+    fields = {}
+    for field, names in _HEADERS.items():
+        for name in names.split():
+            fields[name] = field
+    return [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
+
+
+def _refuse_two_names(
+    header: pl.DataFrame,
+    words: Sequence[str],
+    named: Sequence[str],
+) -> None:
+    """Raise if a header names a field twice, such as the id and the text of a query."""
+    repeated = []
+    for word, field in zip(words, named, strict=True):
+        if named.count(field) > 1:
+            repeated.append(word)
+    if repeated:
+        fault = f"the header names a field more than once, {examples(repeated)}"
+        raise ValueError(_fault(header, f"{fault}; rename all but one"))
 
 
 def _fields(
