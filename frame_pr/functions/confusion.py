@@ -178,7 +178,7 @@ def confusion(
     request = request_of(
         truth,
         scores,
-        keys_of_means(by, mean_over),
+        keys_of_means(by, mean_over, frame),
         positive,
         options,
         predicted=prediction is not None,

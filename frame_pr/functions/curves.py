@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Unpack
 
 import polars as pl
@@ -424,9 +423,10 @@ def gains_table(
         The keys, then one row for each bin: `share` (of the rows, up to the end of the bin;
         Float64), `k` (rows up to there, rounded up, Int64), `threshold` (the lowest one that
         selects at most k rows; null if more rows share the highest score), cumulative `tp,
-        precision, recall, lift`, and `bin_precision, bin_recall, bin_lift` of the bin alone
-        (Float64; recall and lift are null without positives; in a bin without rows, `bin_recall` is
-        0 and the other two are null).
+        precision, recall, lift`, and `bin_precision, mean_score, bin_recall, bin_lift` of the bin
+        alone (Float64; recall and lift are null without positives; in a bin without rows,
+        `bin_recall` is 0 and the others are null). If scores are probabilities, `mean_score` next
+        to `bin_precision` shows their calibration; it is null with `unscored="unretrieved"`.
 
     Raises
     ------
@@ -461,7 +461,8 @@ def gains_table(
     if not is_whole(bins) or bins not in _BINS:
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
     cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
-    names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _CUMULATIVE)]
+    columns = (*_CUMULATIVE, "mean_score")
+    names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in columns)]
     request = request_for(names, request_of(truth, score, by, positive, options))
     return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
 
@@ -470,21 +471,33 @@ def _gains(
     frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]
 ) -> Frame:
     rows, output = rows_of(frame, request, all_groups=True)
-    upper = [{metric: pl.col(f"{metric}@{cutoff}") for metric in _CUMULATIVE} for cutoff in cutoffs]
-    begin = dict.fromkeys(_CUMULATIVE, pl.lit(0))
-    lines = [
-        {"share": pl.lit(i / bins), **end, **_of_bin(start, end)}
-        for i, (start, end) in enumerate(pairwise([begin, *upper]), 1)
-    ]
+    columns = (*_CUMULATIVE, "mean_score")
+    start = dict.fromkeys(columns, pl.lit(0))
+    lines = []
+    for i, cutoff in enumerate(cutoffs, 1):
+        end = {metric: pl.col(f"{metric}@{cutoff}") for metric in columns}
+        of_bin = _of_bin(start, end, keeps_unscored=request.keeps_unscored)
+        # The mean score is that of the bin.
+        lines.append(
+            {"share": pl.lit(i / bins), **{name: end[name] for name in _CUMULATIVE}, **of_bin}
+        )
+        start = end
     table = values(rows, {name: name for name in names})
     return output.result(stacked(table, [pl.col("group")], lines), list(lines[0]))
 
 
-def _of_bin(start: Mapping[str, pl.Expr], end: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+def _of_bin(
+    start: Mapping[str, pl.Expr], end: Mapping[str, pl.Expr], *, keeps_unscored: bool
+) -> dict[str, pl.Expr]:
     """Compute the metrics of a single bin from the cumulative metrics at its two ends."""
-    precision = ratio(end["tp"] - start["tp"], end["k"] - start["k"])
+    rows = end["k"] - start["k"]
+    precision = ratio(end["tp"] - start["tp"], rows)
+    scores = end["mean_score"] * end["k"] - start["mean_score"] * start["k"]
+    # Of rows without a score, it is not known here how many are in the bin.
+    mean_score = pl.lit(None, dtype=pl.Float64) if keeps_unscored else ratio(scores, rows)
     return {
         "bin_precision": precision,
+        "mean_score": mean_score.fill_nan(None),
         "bin_recall": end["recall"] - start["recall"],
         "bin_lift": ratio(precision, pl.col("prevalence")),
     }

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar
 from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
-from frame_pr.frames.dispatch import backend_of
+from frame_pr.frames.dispatch import backend_of, find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.functions.slices import on_slices, validate_slices
@@ -176,7 +176,7 @@ def evaluate(
     named = metrics_named(metrics, truth, score)
     if check_choice("names", names, ("exact", "snake")) == "snake":
         named = {snake_case(name): metric for name, metric in named.items()}
-    keys = keys_of_means(by, mean_over)
+    keys = keys_of_means(by, mean_over, frame)
     if slices is not None and means is None:
         named = {"rows": "rows", "positives": "positives", **named}
     request = request_of(truth, score, keys, positive, options)
@@ -387,11 +387,18 @@ def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means 
     return Means(over, summaries, "" if named else "mean_")
 
 
-def keys_of_means(by: Columns | None, mean_over: Any) -> Columns | None:
-    """Return the keys of a call: the columns of `by`, and those that only `mean_over` names."""
+def keys_of_means(by: Columns | None, mean_over: Any, frame: Any = None) -> Columns | None:
+    """Return the keys of a call: the columns of `by`, and those that only `mean_over` names.
+
+    `frame`: the frame that must have the columns of `mean_over`.
+    """
     names = scalar(mean_over)
     if names is None or isinstance(names, bool):
         return by
+    kind = find_kind(frame)
+    if kind is not None and by is None:
+        columns = [name for name in column_names("mean_over", names) if name != "system"]
+        kind.refuse_missing(columns, "mean_over")
     if by is None:
         return cast(Columns, names)
     keys = listed("by", by)
@@ -401,7 +408,10 @@ def keys_of_means(by: Columns | None, mean_over: Any) -> Columns | None:
     # With several scores, "system" is a key that no column holds.
     known = {"system", *(expression.meta.output_name() for expression in expressions)}
     known.update(str(key) for key in keys if not isinstance(key, pl.Expr))
-    return [*keys, *(name for name in column_names("mean_over", names) if str(name) not in known)]
+    others = [name for name in column_names("mean_over", names) if str(name) not in known]
+    if kind is not None:
+        kind.refuse_missing(others, "mean_over")
+    return [*keys, *others]
 
 
 def snake_case(name: str) -> str:

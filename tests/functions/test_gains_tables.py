@@ -21,6 +21,7 @@ def test_known_answer():
             "recall": [2 / 3, 1.0, 1.0, 1.0],
             "lift": [8 / 3, 2.0, 4 / 3, 1.0],
             "bin_precision": [1.0, 0.5, 0.0, 0.0],
+            "mean_score": [8.5, 6.5, 4.5, 2.5],
             "bin_recall": [2 / 3, 1 / 3, 0.0, 0.0],
             "bin_lift": [8 / 3, 4 / 3, 0.0, 0.0],
         }
@@ -68,3 +69,19 @@ def test_without_positives_there_is_no_recall():
         2,
     )
     assert table["precision"].to_list() == [0.0, 0.0]
+
+
+def test_the_mean_score_of_a_bin():
+    # Two bins of two rows: means 0.85 and 0.3. A tie across both bins shares its score.
+    data = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.9, 0.8, 0.4, 0.2]})
+    for frame in (data, data.lazy(), data.to_pandas()):
+        table = fp.gains_table(frame, "y", "s", bins=2)
+        table = table.collect() if isinstance(table, pl.LazyFrame) else pl.DataFrame(table)
+        assert table["mean_score"].to_list() == [pytest.approx(0.85), pytest.approx(0.3)]
+        assert table["bin_precision"].to_list() == [0.5, 0.5]
+    tied = data.with_columns(s=pl.Series([0.9, 0.5, 0.5, 0.1]))
+    found = tied.pr.gains_table("y", "s", bins=2)["mean_score"].to_list()
+    assert found == [pytest.approx(0.7), pytest.approx(0.3)]
+    unscored = data.with_columns(s=pl.Series([0.9, 0.5, 0.5, None]))
+    table = unscored.pr.gains_table("y", "s", bins=2, unscored="unretrieved")
+    assert table["mean_score"].to_list() == [None, None]
