@@ -374,7 +374,7 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
 def test_a_misspelt_column_of_means_is_that_of_mean_over(by):
     for frame in (RUNS, RUNS.lazy(), RUNS.to_pandas()):
         call = {"truth": "relevant", "score": "score", "by": by, "mean_over": "qery"}
-        with pytest.raises(ValueError, match="^mean_over: no column 'qery' in the frame; did you"):
+        with pytest.raises(ValueError, match=r"^mean_over: no column 'qery' in the frame; did you"):
             frame.pr.evaluate("average_precision", **call)
-        with pytest.raises(ValueError, match="^mean_over: no column 'qery' in the frame; did you"):
+        with pytest.raises(ValueError, match=r"^mean_over: no column 'qery' in the frame; did you"):
             frame.pr.confusion(**call, threshold=0.5)
