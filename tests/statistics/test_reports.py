@@ -174,6 +174,7 @@ def test_wrong_calls(given, message):
         TEN.pr.report("relevant", "score", **given)
 
 
+@pytest.mark.filterwarnings("ignore:.* have no bounds")
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas"])
 @pytest.mark.parametrize("given", [{}, {"by": "half"}], ids=str)
 def test_slices_are_reports_of_their_rows(kind, given):
