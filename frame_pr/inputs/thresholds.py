@@ -78,6 +78,10 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     column, typed = keyed_value(
         "threshold", types, {key: schema[key] for key in keys}, "some of those of by"
     )
+    # A key that the dtype of the rows cannot hold is that of no group, and not a missing key.
+    for name, cast_key in typed.items():
+        fits = cast_key.is_null() == by_name(name).is_null()
+        threshold_table = threshold_table.filter(fits)
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
     values = threshold_table.select(

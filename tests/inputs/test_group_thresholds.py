@@ -117,3 +117,26 @@ def test_a_decimal_keeps_its_digits_in_a_name():
         assert fp.f_beta(frame, "y", "s", threshold=Decimal(text)).columns == [
             f"f1@threshold={name}"
         ]
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_a_threshold_of_a_key_that_no_group_can_have(make):
+    rows = {"y": [1, 0, 1, 0], "s": [0.9, 0.1, 0.8, 0.2]}
+    frame = pl.DataFrame({"q": pl.Series([1, 1, None, None], dtype=pl.Int8), **rows})
+    # 300 is no Int8. It was taken for the missing key.
+    table = pl.DataFrame({"q": [1, 300], "t": [0.5, 0.05]})
+    with pytest.raises(ValueError, match="no row for 1 of 2 groups, such as None"):
+        fp.confusion(make(frame), "y", "s", threshold=table, by="q").lazy().collect()
+    both = pl.concat([table, pl.DataFrame({"q": [None], "t": [0.85]}, schema=table.schema)])
+    counts = fp.confusion(make(frame), "y", "s", threshold=both, by="q").lazy().collect()
+    assert counts.select("q", "threshold", "tp").rows() == [(None, 0.85, 0), (1, 0.5, 1)]
+
+
+def test_a_threshold_of_an_interval_that_no_group_has():
+    pd = pytest.importorskip("pandas")
+    first, second = pd.IntervalIndex.from_breaks([0, 1, 2])
+    rows = {"y": [1, 0, 1, 0], "s": [0.9, 0.1, 0.8, 0.2]}
+    frame = pd.DataFrame({"q": pd.Series([first, first, None, None]), **rows})
+    table = pd.DataFrame({"q": [first, second], "t": [0.5, 0.05]})
+    with pytest.raises(ValueError, match="no row for 1 of 2 groups"):
+        fp.confusion(frame, "y", "s", threshold=table, by="q")
