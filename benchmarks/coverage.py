@@ -1091,7 +1091,9 @@ def section(name: str, samples: int, seeds: Sequence[int], parts: Path | None) -
         return json.loads(path.read_text(encoding="utf-8"))
     start = process_time()
     simulation = Simulation(seeds, samples, [*SECTIONS].index(name), [])
-    result = {"text": SECTIONS[name](simulation), "agreement": simulation.agreement}
+    text = SECTIONS[name](simulation)
+    drawn = f"At most {samples:,} samples, from the seeds {', '.join(map(str, seeds))}."
+    result = {"text": f"{text}\n\n{drawn}", "agreement": simulation.agreement}
     print(f"{name}: {process_time() - start:.0f} s of CPU", flush=True)
     if path is not None:
         path.write_text(json.dumps(result), encoding="utf-8")
@@ -1107,11 +1109,11 @@ def page(samples: int, seeds: Sequence[int], parts: Path | None) -> str:
         "# Coverage of the confidence intervals",
         "Coverage is the share of samples whose interval contains the value of the population. It should be 95 % for\n"
         "95 % intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
-        f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
-        f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
-        f"{ROWS_OF_CELL:,} rows. Numbers are percentages with the standard error of the simulation. Samples without\n"
-        f"bounds do not count. In {differ} of {len(agreement)} cells the seeds differ at p < 0.05 (chi-squared test); "
-        f"{len(agreement) / 20:.0f} are expected.",
+        "`benchmarks/coverage.py` made the sections of this page, each with the number of samples and the\n"
+        "seeds that it names, in equal parts. There are fewer samples where these would have too many\n"
+        "rows. Numbers are percentages with the standard error of the simulation. Samples without bounds\n"
+        f"do not count. In {differ} of {len(agreement)} cells the seeds differ at p < 0.05 (chi-squared\n"
+        f"test); {len(agreement) / 20:.0f} are expected.",
     ]
     return "\n\n".join([*head, *(result["text"] for result in sections)]) + "\n"
 

@@ -148,16 +148,21 @@ def report(
     bounds: Any = None
     bounded: list[str] = []
     if confidence is not None:
-        bounded = names if mean_over is not None else [name for name in names if row_metric(name)]
-        if options.get("gain") is not None and "ndcg" not in {*map(_head, bounded)}:
-            arguments["gain"] = None
-        bounds = intervals(frame, bounded, truth, score, confidence=confidence, **arguments)
+        bounded = names if mean_over is not None else list(filter(row_metric, names))
+        bounds = _bounds(frame, bounded, truth, score, confidence=confidence, **arguments)
     prefix = "" if mean_over is None else "mean_"
     table, kind, keys = _long(result, bounds, counts or ["groups"], names, prefix)
     if wide:
         table = _wide(table, [*map(str, keys), *(counts or ["groups"])], names, bounded, prefix)
     whole: Frame = kind.give(table, keys)
     return whole
+
+
+def _bounds(frame: Any, names: Sequence[str], *columns: Any, **arguments: Any) -> Any:
+    """Return the intervals of metrics. Gains are of nDCG only."""
+    if "ndcg" not in {*map(_head, names)}:
+        arguments.pop("gain", None)
+    return intervals(frame, names, *columns, **arguments)
 
 
 def _head(name: str) -> str:

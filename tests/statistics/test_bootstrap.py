@@ -551,3 +551,10 @@ def test_bootstrap_tests_of_every_frame(kind):
         expected.sort("half")["difference"].to_list()
     )
     assert found.columns == expected.columns
+
+
+def test_estimates_with_a_known_bias_warn():
+    data = two_scores(600)
+    with pytest.warns(fp.DataWarning, match="max_informedness is too large on average"):
+        fp.intervals(data.head(100), "max_informedness", "truth", "a", repeats=100)
+    fp.intervals(data, "max_informedness", "truth", "a", repeats=100)
