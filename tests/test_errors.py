@@ -1,6 +1,8 @@
 """What an error says: the call, which is the name of its test, and a sentence of its message."""
 
 import datetime as dt
+import inspect
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -409,3 +411,36 @@ def test_calls(call, sentence):
     message = str(raised.value)
     assert sentence in message
     assert len(message.partition("\n\nThis error occurred")[0]) < 400
+
+
+def message_of(call: str) -> str:
+    """The message of a call of the tables above."""
+    function, _, word = call.removesuffix("=)").partition("(")
+    with pytest.raises((TypeError, ValueError, AttributeError, OSError)) as raised:
+        getattr(fp, function)(**{word: 1}) if call.endswith("=)") else eval(call, NAMES)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("call", [call for call, _ in rows(KEYWORDS) + rows(CALLS)])
+def test_what_a_message_names_works(call):
+    message = message_of(call)
+    suggested = message.rpartition("did you mean ")[2] if "did you mean " in message else ""
+    names = re.findall(r"'([^']+)'", suggested)
+    arguments = [] if names else re.findall(r"(\w+)=", suggested)
+    if arguments:
+        function = call.split("(")[0].removeprefix("run.pr.")
+        assert {*arguments} <= {*inspect.signature(getattr(fp, function)).parameters}
+    elif names and "no metric" in message:
+        run.pr.evaluate(list(dict.fromkeys(names)), "rel", "s")
+    elif "no rate is named" in message:
+        run.pr.curve("rel", "s", rates=names)
+    elif "no column" in message:
+        assert {*names} <= {*map(str, run.columns), *NAMES["lists"].columns}
+    elif ".pr has no" in message:
+        assert all(hasattr(run.pr, name) for name in names)
+
+    for name in re.findall(r"evaluate\('([^']+)', \.\.\.\) computes it", message):
+        run.pr.evaluate(name, "rel", "s")
+    for name, given in re.findall(r"(\w+)\(([^()]*)\) does that", message):
+        words = {*re.findall(r"(\w+)=", given)}
+        assert words <= {*inspect.signature(getattr(fp, name)).parameters}

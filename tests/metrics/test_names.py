@@ -1,10 +1,11 @@
 import re
 
+import polars as pl
 import pytest
 from samples import TEN
 
 from frame_pr.frames.words import METRICS
-from frame_pr.metrics.names import meant_names, metric
+from frame_pr.metrics.names import example_names, meant_names, metric
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,15 @@ def test_what_is_said_about_a_name_that_is_none(name, hint):
 def test_a_hint_for_several_names_has_no_unknown_name(names, hint):
     with pytest.raises(ValueError, match=re.escape(hint)):
         TEN.pr.evaluate(names, "relevant", "score")
+
+
+WORDS = [word for words in METRICS.values() for word in words.split()]
+
+
+@pytest.mark.parametrize("cutoff", ["", "@3", "_at_k", "@threshold=0.5", "@recall=0.8", "@0.5"])
+def test_every_suggestion_is_a_name(cutoff):
+    rows = TEN.with_columns(score=pl.col("score") / 100)
+    for word in WORDS:
+        meant = [name for other in meant_names(word + cutoff) for name in example_names(other)]
+        if meant:
+            rows.pr.evaluate(list(dict.fromkeys(meant)), "relevant", "score")
