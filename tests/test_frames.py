@@ -170,7 +170,7 @@ OURS = [
     "order",
     "weight",
     "block",
-    "n",
+    "number",
     "first",
     "unit",
     "by0",
