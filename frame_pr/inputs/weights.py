@@ -82,7 +82,8 @@ class Weights(NamedTuple):
 
     def from_units(self, count: pl.Expr) -> pl.Expr:
         """Return a number of units as a weight."""
-        return count / self.unit if self.fractional else count
+        # With the cast of `ratio`, which polars then computes once.
+        return count.cast(pl.Float64) / self.unit if self.fractional else count
 
     def with_unit(
         self,

@@ -63,3 +63,20 @@ def test_codes_whose_difference_no_int64_holds_keep_their_order(scores: pl.Serie
     rows = pl.DataFrame({"group": 0, "score": scores, "truth": True})
     packed = rows.with_columns(key=key.fitted(rows.lazy()).pack())
     assert packed.sort("key")["score"].to_list() == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+def test_float32_scores_of_both_signs_have_64_bits(ascending):
+    # Their codes are multiples of 2**29: from -1.5 to 2.5 there are about 2**32 of them.
+    key = SortKey(pl.Float32(), ascending=ascending, hits_first=False, drops=False)
+    scores = pl.Series([-1.5, 0.0, 2.5, -1e-30, None], dtype=pl.Float32)
+    rows = pl.DataFrame(
+        {"group": [0, 1, 2, 2, 3], "score": scores, "truth": [True, False] * 2 + [True]}
+    )
+    narrow = key.fitted(rows.lazy())
+    assert narrow.integer == pl.Int64
+    table = rows.select(key=narrow.pack())
+    restored = table.select(
+        group=narrow.group(), score=narrow.score(unranked=True), truth=narrow.truth()
+    )
+    assert restored.equals(rows)
