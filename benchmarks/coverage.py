@@ -3,8 +3,9 @@
 Run:  python -m benchmarks.coverage [--samples 1600] [--seeds 71 72 73 74] [--parts folder]
           [--only section ...]
 
-Samples are drawn from populations whose value is known. Writes benchmarks/COVERAGE.md. With a folder
-for the sections, those that are there are not computed again; with --only, the page is not written.
+Samples are drawn from populations whose value is known. Writes benchmarks/COVERAGE.md. With a
+folder for the sections, those that are there are not computed again; with --only, the page is not
+written.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Outcomes = Mapping[str, pl.Series]
 
 
 class Simulation(NamedTuple):
-    """The seeds, the samples of a cell, which all seeds share, and the p-value of each cell that the seeds agree."""
+    """The seeds, the samples of a cell that they share, and the p-values of their agreement."""
 
     seeds: Sequence[int]
     samples: int
@@ -46,7 +47,7 @@ class Simulation(NamedTuple):
     def cells(
         self, draw: Callable[[np.random.Generator, int], Outcomes], *, rows: int = 1, most: int = 1
     ) -> list[str]:
-        """A percentage for each outcome, over all seeds; `rows`: of a sample; `most`: this share of the samples."""
+        """A percentage for each outcome; `rows`: of a sample; `most`: one in so many samples."""
         samples = max(2, min(self.samples // most, ROWS_OF_CELL // rows) // len(self.seeds))
         each = [
             draw(np.random.default_rng([seed, self.section, len(self.agreement)]), samples)
@@ -65,7 +66,7 @@ class Simulation(NamedTuple):
 
 
 # Samples of rows
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 SHIFTS = (1.0, 2.5, 3.5)
 PREVALENCES = (0.5, 0.1, 0.02, 0.01)
@@ -76,7 +77,7 @@ AT_THRESHOLD = ("precision@threshold=1", "recall@threshold=1", "f1@threshold=1")
 
 @cache
 def population(shift: float, prevalence: float) -> dict[str, float]:
-    """The values of the population: scores of negatives are standard normal, those of positives `shift` higher."""
+    """The values of the population: scores of positives are `shift` higher than normal ones."""
     normal = NormalDist()
     recall = (np.arange(20_000) + 0.5) / 20_000
     scores = np.array([shift - normal.inv_cdf(r) for r in recall])
@@ -96,7 +97,7 @@ def frames(
     prevalence: float,
     systems: int = 1,
 ) -> Iterator[pl.DataFrame]:
-    """Samples of so many rows, as groups of frames; of several systems, the scores are correlated by 0.5."""
+    """Samples of so many rows, as groups of frames; several systems are correlated by 0.5."""
     at_once = max(1, ROWS // rows)
     for start in range(0, samples, at_once):
         n = rows * min(at_once, samples - start)
@@ -142,7 +143,7 @@ def of_rows(
     shifts: Sequence[float],
     prevalences: Sequence[float],
 ):
-    """A table of lines for each metric: its values in the population, then its coverage by the number of positives."""
+    """Lines for each metric: its value in the population, and its coverage by positives."""
     tables: dict[str, list[list[str]]] = {name: [] for name in metrics}
     for shift in shifts:
         for prevalence in prevalences:
@@ -274,7 +275,7 @@ def of_costs(prevalence: float = 0.1, runs: int = 3) -> Iterator[list[str]]:
 
 
 # Clusters
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 OF_CLUSTERS = (*RANKINGS, *AT_THRESHOLD)
 CLUSTERS = ((20, 600), (50, 1_000), (200, 2_000), (1_000, 2_000))
@@ -403,11 +404,11 @@ def of_compared_arms_of_clusters(simulation: Simulation) -> Iterator[list[str]]:
 
 
 # Hidden positives, and means over classes
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def of_hidden_positives(simulation: Simulation) -> Iterator[list[str]]:
-    """Coverage where some positives have the lowest scores, as with wrong labels or a new kind of fraud."""
+    """Coverage where some positives have the lowest scores, as with wrong labels."""
     normal, shift, prevalence = NormalDist(), 1.5, 0.1
     recall = (np.arange(20_000) + 0.5) / 20_000
     fpr = np.array([1 - normal.cdf(shift - normal.inv_cdf(r)) for r in recall])
@@ -525,7 +526,7 @@ OF_ARMS = (*RANKINGS, "recall@threshold=1")
 
 
 def of_compared_groups(simulation: Simulation) -> Iterator[list[str]]:
-    """Two groups of one population: how often the interval of their difference holds 0, and p <= 0.05."""
+    """Two groups of one population: how often the interval of the difference holds 0."""
     for shift in SHIFTS[:2]:
         for prevalence in PREVALENCES[:3]:
             columns = []
@@ -575,7 +576,7 @@ def of_compared_groups(simulation: Simulation) -> Iterator[list[str]]:
 
 
 # Means of groups
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def average_precisions(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -779,7 +780,7 @@ def of_arms_of_queries(simulation: Simulation) -> Iterator[list[str]]:
 
 
 def of_queries_of_users(simulation: Simulation) -> Iterator[list[str]]:
-    """Means over queries of users that were drawn: coverage, and tests of two systems of equal worth."""
+    """Means over queries of users that were drawn: coverage, and tests of two systems."""
     kinds = {"average precision": 0.4, "precision@1": 0.5}
     for name, mean in kinds.items():
         for users in (20, 50, 200):
@@ -822,7 +823,7 @@ def of_queries_of_users(simulation: Simulation) -> Iterator[list[str]]:
 
 
 # Bootstrap
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 OF_BAND = (
     "precision@recall=0.2",
@@ -855,7 +856,7 @@ def population_of_bands(shift: float, prevalence: float) -> dict[str, float]:
 
 
 def of_fragile_draws(simulation: Simulation) -> Iterator[list[str]]:
-    """Coverage of the bootstrap, of ROC AUC, best values and points of a curve, by the number of positives."""
+    """Coverage of the bootstrap: ROC AUC, best values and points of a curve."""
     names = (*FRAGILE, *OF_BAND)
     for shift in SHIFTS[:2]:
         values = population_of_bands(shift, 0.1)
@@ -923,7 +924,7 @@ def of_drawn_tests(simulation: Simulation) -> Iterator[list[str]]:
 
 
 # The page
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 def table(head: Sequence[str], lines: Iterator[list[str]] | list[list[str]]) -> str:
@@ -941,9 +942,12 @@ def of_all_rows(simulation: Simulation) -> str:
     ]
     parts = [
         "## Average precision of a sample of rows",
-        "Scores of negatives are standard normal, and those of positives are 1, 2.5 or 3.5 higher. The first column\n"
-        "is the value of the population. The number of positives is the expected one: each row is positive with the\n"
-        "probability of the second column. With few positives, average precision is larger than in the population,\n"
+        "Scores of negatives are standard normal, and those of positives are 1, 2.5 or 3.5 "
+        "higher. The first column\n"
+        "is the value of the population. The number of positives is the expected one: each row "
+        "is positive with the\n"
+        "probability of the second column. With few positives, average precision is larger than "
+        "in the population,\n"
         "on average, and the interval moves with it.",
         table(["AP of the population", "prevalence", *sizes], rankings["average_precision"]),
         "## ROC AUC of a sample of rows",
@@ -975,8 +979,10 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     "rows": of_all_rows,
     "hidden": Section(
         "Hidden positives",
-        "Some of the positives have lower scores than all other rows, as with wrong labels or a kind of fraud that the model\n"
-        "never saw; the others are 1.5 higher than negatives. The prevalence is 0.1. The bootstrap has a fifth of the samples.",
+        "Some of the positives have lower scores than all other rows, as with wrong labels or a "
+        "kind of fraud that the model\n"
+        "never saw; the others are 1.5 higher than negatives. The prevalence is 0.1. The "
+        "bootstrap has a fifth of the samples.",
         ["hidden", "positives"]
         + [f"{name}, {way}" for way in ("closed form", "bootstrap") for name in RANKINGS],
         of_hidden_positives,
@@ -995,7 +1001,8 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "fragile": Section(
         "Bootstrap of best values and of points of a curve",
-        "The prevalence is 0.1, with 1,000 replicates, in a fifth of the samples. Points at a recall or a false positive\n"
+        "The prevalence is 0.1, with 1,000 replicates, in a fifth of the samples. Points at a "
+        "recall or a false positive\n"
         "rate are those of the band of one curve.",
         ["metric", "population", *(f"{p} positives" for p in (10, 20, 50, 200))],
         of_fragile_draws,
@@ -1008,8 +1015,10 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "clusters": Section(
         "Rows within clusters",
-        "Clusters, such as users, differ in their scores and in their share of positives, 0.1 on average. Sizes are equal or\n"
-        "lognormal (sigma 1). A sample has 600 rows (20 clusters), 1,000 (50) or 2,000. The last column is average\n"
+        "Clusters, such as users, differ in their scores and in their share of positives, 0.1 "
+        "on average. Sizes are equal or\n"
+        "lognormal (sigma 1). A sample has 600 rows (20 clusters), 1,000 (50) or 2,000. The "
+        "last column is average\n"
         "precision without `cluster=`.",
         ["clusters", "sizes", "AP", *_SHORT, "without"],
         of_clusters,
@@ -1022,29 +1031,35 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "users": Section(
         "Means over queries of users",
-        'Users were drawn, each with 1 to 8 queries. The third column is the coverage with `cluster="user"`, the fourth\n'
-        "without, and the last one the share of paired tests with p <= 0.05 of two systems of equal worth, by cluster.",
+        "Users were drawn, each with 1 to 8 queries. The third column is the coverage with "
+        '`cluster="user"`, the fourth\n'
+        "without, and the last one the share of paired tests with p <= 0.05 of two systems of "
+        "equal worth, by cluster.",
         ["values per query", "users", "coverage", "without `cluster=`", "p <= 0.05"],
         of_queries_of_users,
     ),
     "classes": Section(
         "Means over fixed classes",
-        'With `sampled="rows"`, the classes are fixed. Scores of positives are 1.5 higher, and the prevalence is 0.1. Average\n'
-        "precision is too large on average with few positives. A mean over many classes has the same bias and a smaller\n"
+        'With `sampled="rows"`, the classes are fixed. Scores of positives are 1.5 higher, and '
+        "the prevalence is 0.1. Average\n"
+        "precision is too large on average with few positives. A mean over many classes has the "
+        "same bias and a smaller\n"
         "error, so its interval misses the population. A quarter of the samples.",
         ["classes", "positives of a class", *RANKINGS],
         of_classes,
     ),
     "compared rows": Section(
         "Comparison of two models on the same rows",
-        "The two models are equally good, and their noise has a correlation of 0.5. The table has the share of\n"
+        "The two models are equally good, and their noise has a correlation of 0.5. The table "
+        "has the share of\n"
         "samples with p <= 0.05, of half of the samples.",
         ["metric", "population", "prevalence", *(f"{p} positives" for p in POSITIVES[:2])],
         of_compared_rows,
     ),
     "compared clusters": Section(
         "Comparison of two models on the same clusters",
-        "The share of samples with p <= 0.05. Clusters differ as above, or their rows are independent.",
+        "The share of samples with p <= 0.05. Clusters differ as above, or their rows are "
+        "independent.",
         ["clusters", "sizes", *_SHORT],
         of_compared_clusters,
     ),
@@ -1056,7 +1071,8 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "compared groups": Section(
         "Comparison of two groups of rows",
-        "Both groups are from the same population, so the difference is 0. The table has the coverage of the interval\n"
+        "Both groups are from the same population, so the difference is 0. The table has the "
+        "coverage of the interval\n"
         "of the difference, and the share of samples with p <= 0.05, for two numbers of rows.",
         ["metric", "population", "prevalence"]
         + [f"{what}, {a:,} and {b:,} rows" for a, b in ARMS for what in ("coverage", "p <= 0.05")],
@@ -1064,7 +1080,8 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "arms of clusters": Section(
         "Comparison of two groups of clusters",
-        "The share of samples with p <= 0.05. A cluster has 20 rows on average, and rows that are independent 5 or 2.",
+        "The share of samples with p <= 0.05. A cluster has 20 rows on average, and rows that "
+        "are independent 5 or 2.",
         ["clusters", "sizes", *_SHORT],
         of_compared_arms_of_clusters,
     ),
@@ -1076,7 +1093,8 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
     ),
     "comparisons": Section(
         "Comparison of two systems over queries",
-        "The mean of the differences is 0. The table has the share of samples with p <= 0.05. Permutations of more than 20\n"
+        "The mean of the differences is 0. The table has the share of samples with p <= 0.05. "
+        "Permutations of more than 20\n"
         "queries have a tenth of the samples.",
         ["differences", "test", *(f"{n} queries" for n in SIZES)],
         of_comparisons,
@@ -1085,7 +1103,7 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
 
 
 def section(name: str, samples: int, seeds: Sequence[int], parts: Path | None) -> dict:
-    """The text of a section and the agreement of its seeds; from the folder `parts` if it is there."""
+    """The text of a section and the agreement of its seeds; from `parts` if it is there."""
     path = None if parts is None else parts / f"{name.replace(' ', '-')}.json"
     if path is not None and path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
@@ -1107,12 +1125,18 @@ def page(samples: int, seeds: Sequence[int], parts: Path | None) -> str:
     differ = sum(p < 0.05 for p in agreement)
     head = [
         "# Coverage of the confidence intervals",
-        "Coverage is the share of samples whose interval contains the value of the population. It should be 95 % for\n"
-        "95 % intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
-        "`benchmarks/coverage.py` made the sections of this page, each with the number of samples and the\n"
-        "seeds that it names, in equal parts. There are fewer samples where these would have too many\n"
-        "rows. Numbers are percentages with the standard error of the simulation. Samples without bounds\n"
-        f"do not count. In {differ} of {len(agreement)} cells the seeds differ at p < 0.05 (chi-squared\n"
+        "Coverage is the share of samples whose interval contains the value of the population. "
+        "It should be 95 % for\n"
+        "95 % intervals. A test at the level 0.05 should report a difference in 5 % of the "
+        "samples without one.",
+        "`benchmarks/coverage.py` made the sections of this page, each with the number of "
+        "samples and the\n"
+        "seeds that it names, in equal parts. There are fewer samples where these would have "
+        "too many\n"
+        "rows. Numbers are percentages with the standard error of the simulation. Samples "
+        "without bounds\n"
+        f"do not count. In {differ} of {len(agreement)} cells the seeds differ at p < 0.05 "
+        "(chi-squared\n"
         f"test); {len(agreement) / 20:.0f} are expected.",
     ]
     return "\n\n".join([*head, *(result["text"] for result in sections)]) + "\n"
