@@ -275,33 +275,26 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
         )
 
 
-def _draw_bands(
-    ax: Axes,
-    curves: Sequence[Drawn],
-    chart: Chart,
-) -> None:
+def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
     """Draw the confidence intervals of curves, and say in the legend what they are."""
     options = chart.options
     # The mean at a recall is that of the heights up to it.
     step: Any = "pre" if options.is_pr and options.mean_over else None
-    texts = []
-    for drawn in curves:
-        curve = drawn.curve
-        if curve.band is not None:
-            x, low, high = curve.band.drop_nulls().cast(pl.Float64).to_numpy().T
-            ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
-            size = "" if curve.rows is None else f", n = {draw.count_text(curve.rows)}"
-            texts.append("of the mean" if options.mean_over else f"bootstrap{size}")
+    banded = [drawn for drawn in curves if drawn.curve.band is not None]
+    for drawn in banded:
+        band: Any = drawn.curve.band
+        x, low, high = band.drop_nulls().cast(pl.Float64).to_numpy().T
+        ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
+    if not banded:
+        return
+    label = chart.style.label("confidence interval", "95 % interval")
+    about = "of the mean"
+    if not options.mean_over:
+        sizes = {drawn.curve.rows or 0 for drawn in banded}
+        about = f"bootstrap, n = {draw.count_text(sizes.pop())}" if len(sizes) == 1 else "bootstrap"
     where = quantity_title(options.x).lower()
-    label = chart.style.label("confidence interval", f"95 % interval at each {where}")
-    for text in dict.fromkeys(texts):
-        draw.add_entry(
-            ax,
-            f"{label} ({text})",
-            color=draw.grey(ax, 0.5),
-            linewidth=6,
-            alpha=0.2,
-        )
+    text = f"{label} at each {where} ({about})"
+    draw.add_entry(ax, text, color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
 
 
 def _draw_baselines(

@@ -302,14 +302,20 @@ class ScoredRows(NamedTuple):
         """Return the keyword arguments that all functions share."""
         return {"by": self.by, "positive": self.positive, **self.options}
 
-    def numbers(self, names: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    def numbers(self, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Any]]:
         """Return metrics by the keys of the groups."""
-        return {key: table.row(0, named=True) for key, table in self.table(*names).groups()}
+        groups = self.table(*names).groups()
+        return {_as_text(key): table.row(0, named=True) for key, table in groups}
 
     def table(self, *names: str) -> Result:
         """Return metrics of the groups."""
         frame = evaluate(self.frame, names, self.truth, self.score, **self.keywords)
         return read_result(frame, dict.fromkeys(names, "such metrics"), "plot draws metrics")
+
+
+def _as_text(key: Sequence[Any]) -> tuple[str, ...]:
+    """Return a key that equals that of the same group in another frame, also if it is NaN."""
+    return tuple(map(draw.value_text, key))
 
 
 def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
@@ -325,7 +331,7 @@ def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     data = _curves(_read_curve(frame, options), numbers, options)
     curves = []
     for of_group in data.curves:
-        key = tuple(of_group.key[name] for name in data.keys)
+        key = _as_text([of_group.key[name] for name in data.keys])
         areas = _areas(of_group.points, options)
         curves.append(of_group._replace(band=bands.get(key), **areas))
     return data._replace(curves=curves)
@@ -371,7 +377,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
 
 def _curves(
     result: Result,
-    numbers: Mapping[tuple[Any, ...], Mapping[str, Any]],
+    numbers: Mapping[tuple[str, ...], Mapping[str, Any]],
     options: CurveOptions,
 ) -> Curves:
     """Return a curve for each group and each quantity of the y axis.
@@ -387,7 +393,7 @@ def _curves(
             without.append(key)
             continue
         for y in options.ys:
-            of_group = numbers.get(key, {})
+            of_group = numbers.get(_as_text(key), {})
             curve_of_group = _curve(table, y, of_group, options)
             marks = _marked(table, y, of_group, options)
             key_of_y = _key(result, key, y, options)
@@ -557,7 +563,7 @@ def _marked(
     return marks
 
 
-def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[Any, ...], pl.DataFrame]:
+def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[str, ...], pl.DataFrame]:
     """Return the pointwise confidence intervals of the curves, by the keys of their groups."""
     frame = average_curve(
         rows.frame,
@@ -568,7 +574,7 @@ def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[Any, ...], pl.
     )
     columns = dict.fromkeys((options.x, "low", "high"), "a band")
     result = read_result(frame, columns, "plot draws bands")
-    return {key: _band(table, options.x) for key, table in result.groups()}
+    return {_as_text(key): _band(table, options.x) for key, table in result.groups()}
 
 
 def _band(table: pl.DataFrame, x: str) -> pl.DataFrame:
@@ -605,11 +611,11 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
     y = options.ys[0]
     columns = dict.fromkeys((x, y, "low", "high", "groups"), "a mean curve")
     result = read_result(frame, columns, "plot draws mean curves")
-    by_key = {key: table.row(0, named=True) for key, table in areas.groups()}
+    by_key = {_as_text(key): table.row(0, named=True) for key, table in areas.groups()}
     curves = []
     for key, table in result.groups():
         if table.height:
-            area = by_key.get(key, {"area": None, "spread": None})
+            area = by_key.get(_as_text(key), {"area": None, "spread": None})
             mean = Curve(
                 _key(result, key, y, options),
                 table.select(x=x, y=y),

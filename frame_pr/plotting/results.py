@@ -125,13 +125,18 @@ def read_metrics(
         raise ValueError(
             "frame: no key columns, so no groups to draw; give by= and no mean_over= to the call"
         )
-    drawn = listed or list(tables)
-    for name in drawn:
-        if name not in tables:
-            near = nearest(name, list(tables))
-            hint = did_you_mean(near) if near else f"it has {', '.join(tables)}"
-            raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
+    for name in listed:
+        _check_metric(name, list(tables))
+    drawn = listed or tables
     return result.keys, {name: _values(name, tables[name], result) for name in drawn}
+
+
+def _check_metric(name: str, metrics: Sequence[str]) -> None:
+    """Refuse a metric that the frame does not have."""
+    if name not in metrics:
+        near = nearest(name, metrics)
+        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
+        raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
 
 
 def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
