@@ -3,6 +3,7 @@
 import pandas as pd
 import polars as pl
 import pytest
+from compare import assert_same
 from names import NAMES
 from polars.testing import assert_frame_equal
 
@@ -251,3 +252,25 @@ def test_an_integer_below_all_edges_is_an_error_of_one_sentence():
     for frame in (run, run.lazy()):
         with pytest.raises(ValueError, match=message):
             fp.tally(frame, "y", "s", bins=[0, 1]).lazy().collect()
+
+
+def test_a_missing_second_score():
+    nan = float("nan")
+    rows = pl.DataFrame(
+        {"y": [1, 0, 1, 0, 1], "s": [0.5, 0.5, 0.5, 0.5, 0.9], "t": [0.1, nan, None, nan, 0.1]}
+    )
+    keeps = {"unscored": "unretrieved"}
+    counts = rows.pr.tally("y", ["s", "t"], **keeps)
+    # NaN and null are one missing score: (1, 0.5, null) once, (0, 0.5, null) twice.
+    assert sorted(counts.rows(), key=str) == [
+        (0, 0.5, None, 2),
+        (1, 0.5, 0.1, 1),
+        (1, 0.5, None, 1),
+        (1, 0.9, 0.1, 1),
+    ]
+    call = {"truth": "y", "score": ["s", "t"], **keeps}
+    names = ["average_precision", "roc_auc", "rows"]
+    assert_same(counts.pr.evaluate(names, **call, count="count"), rows.pr.evaluate(names, **call))
+    for bins in (2, [0.3, 0.6, 0.05, 0.0]):
+        binned = rows.pr.tally("y", ["s", "t"], bins=bins, **keeps)
+        assert binned.filter(pl.col("t").is_null())["count"].sum() == 3
