@@ -43,6 +43,8 @@ DEFAULTS: Mapping[str, Any] = {
     "unjudged": "raise",
 }
 """Default values of options. Passing the default is the same as leaving the option out."""
+_FLAG_DEFAULTS = {"baseline": True, "details": False, "legend": True, "progress": True}
+"""Defaults that signatures show, of flags that a TypedDict lists with the options."""
 
 
 class Refusal(NamedTuple):
@@ -174,7 +176,7 @@ def _option_parameters(options: type) -> dict[str, Parameter]:
         name: Parameter(
             name,
             Parameter.KEYWORD_ONLY,
-            default=DEFAULTS.get(name),
+            default=DEFAULTS.get(name, _FLAG_DEFAULTS.get(name)),
             annotation=getattr(annotation, "__forward_arg__", annotation),
         )
         for name, annotation in options.__annotations__.items()
