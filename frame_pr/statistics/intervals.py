@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, Unpack, get_args
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_float, check_whole, public
+from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.slices import on_slices, validate_slices
@@ -254,6 +255,7 @@ def _bounded(
     frame: Any, what: Evaluation, method: Method | None, draws: Draws, confidence: float
 ) -> tuple[Sample[Any], pl.DataFrame]:
     """Return the sample, and a row per key and metric with bounds."""
+    frame = read_stream(frame)  # A stream can be read once, and these functions read the frame.
     units = sampled_units(frame, what)
     if units is not None:
         validate_shares(units, list(what.named))
