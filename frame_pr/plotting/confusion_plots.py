@@ -109,7 +109,10 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
         if len(groups) == 1 and not style.axes:
             ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
             side = min(width, ems * draw.em())
-            draw.figure_of(axes[0]).set_size_inches(side, 1.05 * side)
+            draw.figure_of(axes[0]).set_size_inches(
+                side,
+                1.05 * side,
+            )
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)
             draw.title_panel(

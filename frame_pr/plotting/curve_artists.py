@@ -125,7 +125,11 @@ def draw_curves(
         draw.write_reason(ax, "no positives")
 
 
-def _draw_others(ax: Axes, others: Sequence[Curve], options: CurveOptions) -> None:
+def _draw_others(
+    ax: Axes,
+    others: Sequence[Curve],
+    options: CurveOptions,
+) -> None:
     """Draw thin grey curves."""
     line = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
     for other in others:
@@ -275,7 +279,11 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
         )
 
 
-def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
+def _draw_bands(
+    ax: Axes,
+    curves: Sequence[Drawn],
+    chart: Chart,
+) -> None:
     """Draw the confidence intervals of curves, and say in the legend what they are."""
     options = chart.options
     # The mean at a recall is that of the heights up to it.
@@ -294,7 +302,13 @@ def _draw_bands(ax: Axes, curves: Sequence[Drawn], chart: Chart) -> None:
         about = f"bootstrap, n = {draw.count_text(sizes.pop())}" if len(sizes) == 1 else "bootstrap"
     where = quantity_title(options.x).lower()
     text = f"{label} at each {where} ({about})"
-    draw.add_entry(ax, text, color=draw.grey(ax, 0.5), linewidth=6, alpha=0.2)
+    draw.add_entry(
+        ax,
+        text,
+        color=draw.grey(ax, 0.5),
+        linewidth=6,
+        alpha=0.2,
+    )
 
 
 def _draw_baselines(

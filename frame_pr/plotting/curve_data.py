@@ -325,7 +325,11 @@ def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     quantities = dict.fromkeys([options.x, *options.ys, *counts])
     rates = [name for name in quantities if name not in (*CURVE_COLUMNS, *_TITLES)]
     frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.keywords)
-    metrics = ["positives", "rows", *(name for goal in options.marks for name in goal.metrics)]
+    metrics = [
+        "positives",
+        "rows",
+        *(name for goal in options.marks for name in goal.metrics),
+    ]
     numbers = rows.numbers(list(dict.fromkeys(metrics)))
     bands = _bands(rows, options) if options.interval else {}
     data = _curves(_read_curve(frame, options), numbers, options)
@@ -401,7 +405,12 @@ def _curves(
     return Curves([*result.keys], curves, without)
 
 
-def _curve(table: pl.DataFrame, y: str, numbers: Mapping[str, Any], options: CurveOptions) -> Curve:
+def _curve(
+    table: pl.DataFrame,
+    y: str,
+    numbers: Mapping[str, Any],
+    options: CurveOptions,
+) -> Curve:
     """Return the curve of a group with its sizes, as far as they are known."""
     last = table.row(-1, named=True)
     positives = numbers.get("positives")

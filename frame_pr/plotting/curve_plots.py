@@ -355,12 +355,21 @@ def _names(
     return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
 
 
-def _join(curve: Curve, keys: Sequence[str], style: Style) -> str:
+def _join(
+    curve: Curve,
+    keys: Sequence[str],
+    style: Style,
+) -> str:
     """Return the labels of the values of some keys."""
     labels = []
     for key in keys:
         value = curve.key[key]
-        labels.append(style.label(value, quantity_title(value) if key == Y_KEY else None))
+        labels.append(
+            style.label(
+                value,
+                quantity_title(value) if key == Y_KEY else None,
+            )
+        )
     return ", ".join(labels)
 
 

@@ -150,4 +150,8 @@ def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
         (by_name(name) for name in _UNIT_COUNTS if name in table.columns and name != metric),
         missing,
     )
-    return table.select(*result.key_columns, **numbers, n=count.cast(pl.Float64))
+    return table.select(
+        *result.key_columns,
+        **numbers,
+        n=count.cast(pl.Float64),
+    )

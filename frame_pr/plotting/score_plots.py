@@ -356,7 +356,10 @@ def _draw_gains(
         for column in ("share", name, f"bin_{name}")
     )
     bins = len(share)
-    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(bins, "bin")
+    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(
+        bins,
+        "bin",
+    )
     ax.bar(
         [end - 1 / bins for end in share],
         of_bin,
