@@ -106,42 +106,16 @@ def compare(
 ) -> Frame:
     """Compare systems, or groups, by significance tests, one row per metric and pair.
 
-    What is compared:
-
-    - Several scores of the same rows: `score=["bm25", "dense"]`.
-    - The groups of a column, such as models below each other, weeks or arms: `between="model"`.
-    - A dict of frames: `{"last week": old, "now": new}`.
-
-    The sample is the rows; with `mean_over` the groups that are averaged, such as queries; with
-    `cluster` what was drawn together, such as users. `by` gives a row of the result for each group.
-
-    Paired t-test of groups: with the differences of n groups, their mean d and its standard error
-    e, the interval is `d -+ t(n - 1) e`. `test="permutation"` has the p-value of random sign flips,
-    and the same interval. Differences below 6e-14 of the largest value are rounding errors and
-    count as 0.
-
-    Paired t-test of rows: e follows from the influence of each row on both values (see
-    `intervals`). For ROC AUC it is the standard error of DeLong, DeLong and Clarke-Pearson (1988),
-    with Student's t of min(P, N) - 1 degrees of freedom for P positives and N negatives.
-    `test="delong"` uses the normal distribution, as they do.
-
-    Unpaired test: the interval follows from those of both values, as Newcombe (1998) combines them:
-    `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`, and the upper bound has the same form. The
-    p-value is the largest error rate at which this interval contains 0, so p is below 0.05 exactly
-    if the 95 % interval excludes 0. Means of numbers that are no shares between 0 and 1, such as
-    latencies, have Welch's (1947) t-test.
-
-    Clusters: the influences of all rows, or groups, of a cluster are added up. Degrees of freedom
-    and the correction `n / (n - 1)` have the effective number n of clusters (Kish 1965),
-    `(sum w)^2 / sum w^2`, where w is the number of rows of the rarer label in a cluster, or of
-    groups. If each group of `mean_over` lies in one cluster, as the queries of a user do, clusters
-    of groups are the sample; otherwise clusters of rows are.
+    What is compared: several scores of the same rows, `score=["bm25", "dense"]`; the groups of a
+    column, such as models or weeks, `between="model"`; or a dict of frames. The sample is the rows;
+    with `mean_over` the groups that are averaged, such as queries; with `cluster` what was drawn
+    together, such as users. The page of the docs on statistical methods has the formulas.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame, or a dict of them
-        Scored rows; or, without `truth` and `score`, a frame of metrics from `evaluate` or another
-        tool, one row for each system and unit. Never changed. A dict has a frame for each system.
+        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each system
+        and unit. Never changed. A dict has a frame for each system.
     metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
@@ -149,98 +123,75 @@ def compare(
     score : str or polars expression, or several; optional
         Several scores are the systems. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
-        Columns whose values form groups, each with its own tests: a row of the result for each.
+        Columns whose values form groups, each with its own tests.
     mean_over : str or list of str, or True; optional
-        Columns whose groups are averaged, such as queries. They are the sample, unless
-        `sampled="rows"`. True: all columns of `by`.
+        Columns whose groups are averaged. They are the sample, unless `sampled="rows"`. True: all
+        columns of `by`.
     between : str or polars expression, optional
         The column whose groups are compared. Of a frame of metrics, the default is `"system"`.
     baseline : optional
-        The system, or the group of `between`, to compare all others with. Default: all pairs. With
-        `between` also "previous", the group before in sorted order, unless a group has this name.
+        The system, or the group of `between`, to compare all others with; with `between` also
+        "previous". Default: all pairs.
     paired : bool, optional
-        Whether the same units are compared, which are groups of `mean_over` or clusters. Default:
-        True for several scores, and where two systems share more than half of the units of the
-        smaller one. False: all units are compared as different ones.
+        Whether the same groups of `mean_over`, or clusters, are compared. Default: True if two
+        systems share more than half of them.
     method : "closed" or "bootstrap", optional
-        How rows, or clusters of rows, are compared: by the standard error of a closed form, or by a
-        bootstrap of the differences, in which the same rows are drawn for both systems. Default:
-        the closed form of a metric where there is one, otherwise the bootstrap.
+        Closed form, or bootstrap of any metric. Default: the closed form where there is one.
     test : "t", "permutation" or "delong"
-        Student's t-test; random sign flips of the differences of units, all of them for up to 20
-        units that differ; or, for ROC AUC of independent rows, the normal test of DeLong et al.,
-        which reports too many differences if positives are few.
+        Student's t-test; random sign flips; or, for ROC AUC of independent rows, the normal test
+        of DeLong, DeLong and Clarke-Pearson (1988).
     alternative : "two-sided", "greater" or "less"
-        What a small p-value speaks for: any difference, or a difference above 0, or below 0. A
-        one-sided test has one bound, and the other one is infinite.
+        What a small p-value speaks for. A one-sided test has one finite bound.
     margin : float
-        With `alternative="greater"`, tests whether the difference is above `-margin`
-        (non-inferiority); with "less", whether it is below `margin`. Default 0.
+        With "greater", whether the difference is above `-margin`; with "less", below `margin`.
+        Default 0.
     confidence : float
-        Confidence level of the interval, at least 0.5 and below 1.
+        Confidence level of the interval, at least 0.5 and below 1. Default 0.95.
     cluster : str or polars expression, optional
-        What was drawn together, such as an image or a user, if it is not the row or the group.
+        What was drawn together, if it is not the row or the group.
     sampled : "groups" or "rows", optional
-        With `mean_over`: whether the groups were drawn, which is the default, or are fixed, such as
-        classes, and rows were drawn.
+        With `mean_over`: whether the groups were drawn, the default, or are fixed, and rows were.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared
-        category that does not occur.
+        The positive label of `truth`.
     correction : "holm", "bh" or None
-        How `p_adjusted` accounts for all tests of the call: Holm (1979) bounds the probability of
-        any false positive, and Benjamini and Hochberg (1995) the share of false positives among the
-        reported differences. None: no correction.
+        How `p_adjusted` accounts for all tests of the call. Default "holm".
     resamples : int, optional
-        Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
+        Number of random sign flips, at most 1,000,000. Default 10,000.
     repeats : int, optional
-        Number of replicates of the bootstrap, at least 100. Default 1,000.
+        Number of replicates of the bootstrap.
     seed : int, optional
-        Seed of the random sign flips or of the bootstrap. Default 0. One seed gives one p-value.
+        Seed of the sign flips and of the bootstrap. Default 0.
     details : bool
-        Whether the result also has the columns that say how it was computed.
+        Whether to add the columns that say how the result was computed. Default False.
+    progress : bool
+        Whether a long bootstrap shows its progress.
     undefined : float, optional
-        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
+        Value that replaces null where a metric is undefined.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Options`. Which
-        of them goes with which metric: the page of the docs on options.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
 
     Returns
     -------
     Frame of the same kind
-        The keys of `by`, then `metric, baseline, system` (names; with `between` the groups),
-        `difference` (system less baseline), `low, high`, and the p-value: `p_adjusted` where the
-        call may have several tests, and otherwise, or with `correction=None`, `p_value`. With
-        several scores and `between`, the scores are the key `score`.
-
-        With `details`, the result has both p-values, then `method` (such as "paired t over 225
-        groups of query"), `value_baseline, value_system, standard_error, effect_size` (of paired
-        units: the mean of the differences over their standard deviation), `n_baseline, n_system`
-        (how many rows, clusters or units were compared), `undefined` (groups without a value of
-        either system), `wins, equal, losses` (in how many units the system has the larger, the same
-        or the smaller value), and `level`, the confidence level. Counts are Int64, numbers Float64.
-
-        Bounds are null with fewer than two units, and where a difference has no standard error: all
-        differences are one number other than 0, or the errors of clusters in both groups cancel.
-        If all differences are 0, the bounds are 0 and the p-value of two sides is 1.
+        The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
+        `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`. With
+        `details`, both p-values, then `method` (in words), `value_baseline, value_system,
+        standard_error, effect_size, n_baseline, n_system, undefined, wins, equal, losses, level`.
+        Counts are Int64, numbers Float64.
 
     Raises
     ------
     ValueError, TypeError
-        There is one system or group only, or none named as `baseline`; `paired=True` and two
-        systems share no unit; the test does not fit the sample; `seed` or `resamples` without
-        permutation; `margin` without a side; a column is missing, given twice, of the wrong type,
-        or has missing values.
+        There is one system only, or none named as `baseline`; the test does not fit the sample; a
+        column is missing, given twice, of the wrong type, or has missing values.
     ImportError
         scipy is not installed.
 
     Warns
     -----
     DataWarning
-        A difference has no bounds, and the reason; a paired test leaves units out, or an unpaired
-        one takes shared units as independent; `by` has many small groups, which probably are the
-        sample; two groups of rows have equal numbers of rows and positives, and probably are the
-        same rows; the prevalences of two groups differ significantly, and a metric depends on them;
-        a key of `by` has no two groups to compare.
+        A difference has no bounds, units are left out, many small groups of `by` probably are the
+        sample, or prevalences differ and a metric depends on them.
 
     See Also
     --------
@@ -248,27 +199,8 @@ def compare(
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson (1988). Comparing the areas under two or more correlated
-    receiver operating characteristic curves. Biometrics 44(3), 837-845.
-    https://doi.org/10.2307/2531595
-
     Smucker, Allan and Carterette (2007). A comparison of statistical significance tests for
     information retrieval evaluation. CIKM, 623-632. https://doi.org/10.1145/1321440.1321528
-
-    Newcombe (1998). Interval estimation for the difference between independent proportions:
-    comparison of eleven methods. Statistics in Medicine 17(8), 873-890.
-    https://doi.org/10.1002/%28SICI%291097-0258%2819980430%2917:8%3C873::AID-SIM779%3E3.0.CO;2-I
-
-    Welch (1947). The generalization of "Student's" problem when several different population
-    variances are involved. Biometrika 34, 28-35. https://doi.org/10.1093/biomet/34.1-2.28
-
-    Kish (1965). Survey Sampling. Wiley, New York.
-
-    Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-    Statistics 6(2), 65-70.
-
-    Benjamini and Hochberg (1995). Controlling the false discovery rate. JRSS B 57(1), 289-300.
-    https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
 
     Examples
     --------
@@ -289,20 +221,6 @@ def compare(
     >>> compared = fp.compare(run, "average_precision", **call, details=True)
     >>> compared.select("method", "wins", "equal", "losses").row(0)
     ('paired t over 3 groups of query', 1, 2, 0)
-
-    >>> weeks = pl.DataFrame(
-    ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3}
-    ... )
-    >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
-    >>> fp.compare(weeks, "roc_auc", "truth", "score", between="week", correction=None)
-    shape: (1, 7)
-    ┌─────────┬──────────┬────────┬────────────┬───────────┬──────────┬──────────┐
-    │ metric  ┆ baseline ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value  │
-    │ ---     ┆ ---      ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---      │
-    │ str     ┆ i64      ┆ i64    ┆ f64        ┆ f64       ┆ f64      ┆ f64      │
-    ╞═════════╪══════════╪════════╪════════════╪═══════════╪══════════╪══════════╡
-    │ roc_auc ┆ 1        ┆ 2      ┆ -0.222222  ┆ -0.888017 ┆ 0.718306 ┆ 0.565414 │
-    └─────────┴──────────┴────────┴────────────┴───────────┴──────────┴──────────┘
 
     >>> frames = {"last week": run, "now": run.with_columns(old="new")}
     >>> compared = fp.compare(frames, "average_precision", "truth", "old", mean_over="query")
