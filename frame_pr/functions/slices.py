@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name, listed, refuse_clash
-from frame_pr.frames.dispatch import kind_of
+from frame_pr.frames.dispatch import kind_of, read_stream
 from frame_pr.frames.kinds import Frame, FrameKind
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.options import Column
@@ -59,6 +59,7 @@ def on_slices(
     as text; the parameter names the column), and these columns. `differences`: also the difference
     of each metric to that of all rows.
     """
+    frame = read_stream(frame)  # A stream can be read once, and each slice reads the rows.
     by = list(request.keys)
     keys = [key for names in slices for key in names]
     expressions = [key for key in keys if isinstance(key, pl.Expr)]

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_float, public_of_frames
 from frame_pr.frames.columns import by_name, listed, refuse_clash, refuse_several
-from frame_pr.frames.dispatch import find_kind, kind_of
+from frame_pr.frames.dispatch import find_kind, kind_of, read_stream
 from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
@@ -337,6 +337,7 @@ def _validated_draws(options: CompareOptions, method: Method | None, test: str) 
 
 def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments and the sample choose."""
+    frame = read_stream(frame)  # A stream can be read once.
     what = _with_systems(frame, call.what)
     call = replace(call, what=what)
     tables: list[pl.DataFrame] = []

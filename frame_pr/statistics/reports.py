@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import check_flag, public
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
-from frame_pr.frames.dispatch import find_kind, kind_of
+from frame_pr.frames.dispatch import find_kind, kind_of, read_stream
 from frame_pr.frames.kinds import Frame, FrameKind, lazily
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.functions.slices import on_slices, validate_slices
@@ -139,6 +139,8 @@ def report(
             value="slice_value",
         )
         return in_slices
+    if confidence is not None:
+        frame = read_stream(frame)  # A stream can be read once, and the bounds read it again.
     names = _metrics_of_report(k, threshold)
     counts = ["rows", "positives"] if mean_over is None else []
     arguments: Any = {"by": by, "mean_over": mean_over, **options}

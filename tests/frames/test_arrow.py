@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from compare import assert_same
 from names import CALL_CASES
+from polars.testing import assert_frame_equal
 
 import frame_pr as fp
 
@@ -173,3 +174,30 @@ def test_a_dictionary_of_large_texts():
     # The integers of the dictionary may be shorter with pyarrow before 16.
     assert str(result["q"].dtype).startswith("dictionary<values=large_string")
     assert sorted(zip(result["q"], result["rows"], strict=True)) == [("a", 1), ("b", 2)]
+
+
+STREAMED = pl.DataFrame(
+    {
+        "y": [1, 0] * 12,
+        "s": [i * 7.0 % 24 for i in range(24)],
+        "t": [i * 5.0 % 24 for i in range(24)],
+        "q": ["a", "b", "c"] * 8,
+    }
+)
+
+
+@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda frame: fp.compare(frame, "roc_auc", "y", ["s", "t"]),
+        lambda frame: fp.compare(frame, "average_precision", "y", ["s", "t"], mean_over="q"),
+        lambda frame: fp.compare(frame, "roc_auc", "y", "s", between="q"),
+        lambda frame: fp.intervals(frame, ["precision@5", "roc_auc"], "y", "s", repeats=100),
+        lambda frame: fp.evaluate(frame, "roc_auc", "y", "s", slices=["q"]),
+        lambda frame: fp.report(frame, "y", "s", confidence=0.95),
+        lambda frame: fp.confusion(frame, "y", "s", threshold=["max_f1", 0.5]),
+    ],
+)
+def test_functions_that_need_the_rows_of_a_stream_again(call):
+    assert_frame_equal(call(STREAMED.to_arrow().to_reader()), call(STREAMED))
