@@ -295,8 +295,12 @@ def _cells_of(
     of_one_row = pl.exclude("key", "count") // pl.col("count")
     cells_of_rows = ranked.table.with_columns(of_one_row)
     if rows.request.prevalence is not None:
-        of_class = pl.col("count").sum().over(ranked.key.group(), ranked.key.truth())
-        cells_of_rows = cells_of_rows.with_columns(class_rows=of_class)
+        # The oldest polars cannot group by two expressions of one column.
+        classes = ("group of key", "truth of key")
+        keys = dict(zip(classes, (ranked.key.group(), ranked.key.truth()), strict=True))
+        of_class = pl.col("count").sum().over(*classes)
+        cells_of_rows = cells_of_rows.with_columns(**keys).with_columns(class_rows=of_class)
+        cells_of_rows = cells_of_rows.drop(*classes)
     ranked = ranked._replace(table=cells_of_rows)
     return _Cells(table, rows, plan, ranked, groups)
 
