@@ -62,8 +62,11 @@ class Goal(Cutoff):
     @property
     def is_bounded(self) -> bool:
         """Return whether positives first in a tie give the best value, and last the worst."""
-        # A rate that is undefined if all rows are selected has no worst value at a recall.
-        return self.limit is None or "recall" in self.rate.bounded_at
+        if self.limit is None:
+            return True
+        # A rate that is undefined if all rows are selected has no worst value at a recall. If the
+        # first row may be within the limit, the value depends on the order of negatives, too.
+        return "recall" in self.rate.bounded_at and self.limit.beyond_steps == "none"
 
     @property
     def needs(self) -> tuple[str, ...]:
