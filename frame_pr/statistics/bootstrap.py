@@ -247,12 +247,9 @@ class _Cells:
         table = self._drawn(self.ranked.table.drop("count"), counts)
         if self.rows.request.prevalence is not None:
             # A replicate has other numbers of both classes, and the same prevalence.
-            drawn = (
-                pl.col("count")
-                .sum()
-                .over(self.ranked.key.group() + pl.col("later"), self.ranked.key.truth())
-            )
-            share = pl.col("class_rows") / drawn
+            group = self.ranked.key.group() + pl.col("later")
+            number = group * 2 + self.ranked.key.truth().cast(pl.Int64)
+            share = pl.col("class_rows") / pl.col("count").sum().over(number)
             weight = (pl.col("weight").cast(pl.Float64) * share).cast(pl.Int128)
             table = table.with_columns(weight=weight)
         ranked = self.ranked._replace(table=table.select(key, numbers, "count").collect())
@@ -295,12 +292,9 @@ def _cells_of(
     of_one_row = pl.exclude("key", "count") // pl.col("count")
     cells_of_rows = ranked.table.with_columns(of_one_row)
     if rows.request.prevalence is not None:
-        # The oldest polars cannot group by two expressions of one column.
-        classes = ("group of key", "truth of key")
-        keys = dict(zip(classes, (ranked.key.group(), ranked.key.truth()), strict=True))
-        of_class = pl.col("count").sum().over(*classes)
-        cells_of_rows = cells_of_rows.with_columns(**keys).with_columns(class_rows=of_class)
-        cells_of_rows = cells_of_rows.drop(*classes)
+        # One number, as the oldest polars cannot group by two expressions of one column.
+        number = ranked.key.group() * 2 + ranked.key.truth().cast(pl.Int64)
+        cells_of_rows = cells_of_rows.with_columns(class_rows=pl.col("count").sum().over(number))
     ranked = ranked._replace(table=cells_of_rows)
     return _Cells(table, rows, plan, ranked, groups)
 
