@@ -170,7 +170,8 @@ class Aggregate(NamedTuple):
         """Return the aggregation of the column of this aggregate."""
         column = pl.col(name)
         if self.by:
-            return column.max_by(self.by)
+            # Where all are null, the oldest polars returns the first value.
+            return pl.when(pl.col(self.by).is_not_null()).then(column).max_by(self.by)
         if in_lists and self.kind.reduce_lists is not None:
             return self.kind.reduce_lists(column.implode())
         return self.kind.reduce(column)
