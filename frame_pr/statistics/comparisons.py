@@ -603,7 +603,8 @@ def _warn_without_bounds(table: pl.DataFrame, hint: str) -> None:
         low="low",
         value="difference",
         units=pl.min_horizontal("n_baseline", "n_system"),
-        df=pl.min_horizontal(df),
+        # The oldest polars does not skip NaN here.
+        df=pl.min_horizontal(pl.col(df).fill_nan(None)),
     )
     warn_without_bounds(
         numbers,
