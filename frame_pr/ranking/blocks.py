@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
+from typing import Literal
 
 import polars as pl
 
@@ -101,9 +102,12 @@ def blocks_of(
     blocks = _with_counts_of_group(blocks, rows, wanted, k_at, extra_sums)
     if wanted.isdisjoint(_RUNNING):
         return blocks
+
     running = {name: column for name, column in running_columns().items() if name in wanted}
     blocks = blocks.with_columns(**running)
-    return blocks if rows.starts is None else rows.starts.with_later_ranges(blocks)
+    if rows.starts is None:
+        return blocks
+    return rows.starts.with_later_ranges(blocks)
 
 
 def collected_early(table: pl.LazyFrame, height: int) -> pl.LazyFrame:
@@ -114,7 +118,9 @@ def collected_early(table: pl.LazyFrame, height: int) -> pl.LazyFrame:
     """
     if height < SMALL:
         return table
-    return table.collect(engine="in-memory" if height < _IN_MEMORY else "streaming").lazy()
+    engine: Literal["in-memory", "streaming"]
+    engine = "in-memory" if height < _IN_MEMORY else "streaming"
+    return table.collect(engine=engine).lazy()
 
 
 def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
@@ -195,8 +201,13 @@ def _weight(ranked: PackedRows) -> pl.Expr:
     """Return what a key counts as: its weight, its count, or 1; 0 if its rows are dropped."""
     if "weight" in ranked.numbers:
         return pl.col("weight")
-    weight = pl.col("count") if "count" in ranked.numbers else pl.lit(1, dtype=pl.Int64)
-    return ranked.key.counts().cast(pl.Int64) * weight if ranked.key.drops else weight
+
+    weight = pl.lit(1, dtype=pl.Int64)
+    if "count" in ranked.numbers:
+        weight = pl.col("count")
+    if ranked.key.drops:
+        weight = ranked.key.counts().cast(pl.Int64) * weight
+    return weight
 
 
 def _total_of_rows(ranked: PackedRows, weight: pl.Expr) -> pl.Expr:
@@ -226,15 +237,26 @@ def _extra_runs(
 ) -> dict[str, pl.Expr]:
     """Return the running totals of the extra sums. `run`: that of the rows."""
     gain = pl.col("gain")
-    sums = {"gain": gain.cum_sum(), "hit_gain": (key.truth().cast(pl.Int64) * gain).cum_sum()}
-    sums["judged"] = pl.col("judged").cum_sum() if rows.request.fills_labels else run
-    sums[UNJUDGED.block] = run - sums["judged"]
+    hit_gain = key.truth().cast(pl.Int64) * gain
+    judged = run
+    if rows.request.fills_labels:
+        judged = pl.col("judged").cum_sum()
+
+    sums = {
+        "gain": gain.cum_sum(),
+        "hit_gain": hit_gain.cum_sum(),
+        "judged": judged,
+        UNJUDGED.block: run - judged,
+    }
     return {f"{name}_run": sums[name] for name in extra_sums}
 
 
 def _ends_block(rows: Rows, key: SortKey, *, each_row: bool) -> pl.Expr:
     """Return whether a key is the last one of a block."""
-    end = key.ends(of="place" if rows.request.ordered else "block")
+    end = key.ends(of="block")
+    if rows.request.ordered:
+        end = key.ends(of="place")
+
     if not rows.request.tie_rule.bounds:
         return end
     if each_row:
@@ -264,8 +286,11 @@ def _with_differences(
         columns[name] = difference(f"{name}_run")
         if name in GAINS:
             columns[name] = ranked.gains.from_units(columns[name])
+
     blocks = blocks.with_columns(**columns)
-    return blocks.with_columns(first=_IS_FIRST) if "first" in wanted else blocks
+    if "first" in wanted:
+        blocks = blocks.with_columns(first=_IS_FIRST)
+    return blocks
 
 
 _IS_FIRST = pl.col("last").shift(1, fill_value=True)

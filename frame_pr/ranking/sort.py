@@ -185,14 +185,19 @@ def _sorted(unsorted: _Unsorted) -> PackedRows:
     if not columns:
         table = _sorted_keys(unsorted, unsorted.packed, unsorted.key)
         return unsorted.in_order(table, unsorted.key, {})
-    if (with_number := _sorted_with_number(unsorted)) is not None:
+
+    with_number = _sorted_with_number(unsorted)
+    if with_number is not None:
         return with_number
+
     layout = unsorted.key.with_numbers(_beyond(unsorted.height))
     if layout is None:
         table = _sorted_frame(unsorted, unsorted.frame, columns)
         return unsorted.in_order(table, unsorted.key, unsorted.numbers)
+
     table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
-    return unsorted.in_order(_gathered(unsorted, table, layout), layout, unsorted.numbers)
+    table = _gathered(unsorted, table, layout)
+    return unsorted.in_order(table, layout, unsorted.numbers)
 
 
 def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
@@ -200,12 +205,16 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     columns = unsorted.columns()
     layout = unsorted.key.with_numbers(_beyond(unsorted.height))
     if layout is None:
-        table = _sorted_frame(unsorted, unsorted.frame.with_row_index("row"), [*columns, "row"])
-        return unsorted.in_order(table, unsorted.key, {**unsorted.numbers, "row": pl.col("row")})
+        frame = unsorted.frame.with_row_index("row")
+        table = _sorted_frame(unsorted, frame, [*columns, "row"])
+        numbers = {**unsorted.numbers, "row": pl.col("row")}
+        return unsorted.in_order(table, unsorted.key, numbers)
+
     table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
     if columns:
         table = _gathered(unsorted, table, layout)
-    return unsorted.in_order(table, layout, {**unsorted.numbers, "row": layout.number()})
+    numbers = {**unsorted.numbers, "row": layout.number()}
+    return unsorted.in_order(table, layout, numbers)
 
 
 def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
@@ -217,9 +226,12 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
         return None
     ((name, number),) = unsorted.numbers.items()
     most = _largest_if_small(unsorted.frame, number)
-    layout = None if most is None else unsorted.key.with_numbers(_beyond(most))
+    if most is None:
+        return None
+    layout = unsorted.key.with_numbers(_beyond(most))
     if layout is None:
         return None
+
     packed = unsorted.packed.cast(layout.integer) * layout.numbers + number
     table = _sorted_keys(unsorted, packed, layout)
     return unsorted.in_order(table, layout, {name: layout.number()})
@@ -227,9 +239,13 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
 
 def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
     """Return the largest value of a number, if it is whole and all values are small."""
-    ends = frame.select(low=number.min(), high=number.max()).collect(engine="streaming")
+    extremes = frame.select(low=number.min(), high=number.max())
+    ends = extremes.collect(engine="streaming")
     least, most = ends.row(0)
-    if ends.schema["high"] != pl.Int64 or least is None or least < 0 or most >= _SMALL_NUMBER:
+
+    if ends.schema["high"] != pl.Int64 or least is None:
+        return None
+    if least < 0 or most >= _SMALL_NUMBER:
         return None
     return int(most)
 
@@ -241,9 +257,9 @@ def _beyond(number: int) -> int:
 
 def _with_place(unsorted: _Unsorted, layout: SortKey) -> pl.Expr:
     """Return the keys with the place of each row in the low bits."""
-    place = pl.int_range(pl.len(), dtype=pl.Int64)
     if layout.numbers == 1:
         return unsorted.packed
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
     return unsorted.packed.cast(layout.integer) * layout.numbers + place
 
 
@@ -299,18 +315,32 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
 
 def _looked_up(rows: pl.LazyFrame, height: int, ranked: PackedRows) -> pl.Series:
     """Return the block number of each row, from its `block` and the few distinct keys."""
-    retrieved = ranked.table.lazy().filter(ranked.key.is_retrieved())
-    blocks = retrieved.select(block=ranked.key.block()).unique()
-    blocks = blocks.cast(rows.collect_schema()["block"]).sort("block")
-    numbered = blocks.with_columns(block_number=pl.int_range(pl.len(), dtype=pl.UInt32))
+    key = ranked.key
+    dtype = rows.collect_schema()["block"]
+    retrieved = ranked.table.lazy().filter(key.is_retrieved())
+    blocks = retrieved.select(block=key.block()).unique()
+    blocks = blocks.cast(dtype).sort("block")
+
+    number = pl.int_range(pl.len(), dtype=pl.UInt32)
+    numbered = blocks.with_columns(block_number=number)
     numbered_blocks = numbered.collect(engine="in-memory")
+
     largest = numbered_blocks["block"].max()
     if isinstance(largest, int) and largest < height:
         # An array with a number for each block takes a fifth of the time of a join.
         none = pl.repeat(None, largest + 1, dtype=pl.UInt32, eager=True)
         array = none.scatter(numbered_blocks["block"], numbered_blocks["block_number"])
-        in_array = pl.when(pl.col("block") <= largest).then("block").cast(pl.UInt32)
-        places = rows.select(in_array).collect(engine="streaming").to_series()
-        return array.gather(places).alias("block_number")
-    joined = rows.join(numbered_blocks.lazy(), on="block", how="left", maintain_order="left")
-    return joined.select("block_number").collect(engine="in-memory").to_series()
+
+        in_array = pl.when(pl.col("block") <= largest).then("block")
+        places = rows.select(in_array.cast(pl.UInt32))
+        places_of_rows = places.collect(engine="streaming").to_series()
+        return array.gather(places_of_rows).alias("block_number")
+
+    joined = rows.join(
+        numbered_blocks.lazy(),
+        on="block",
+        how="left",
+        maintain_order="left",
+    )
+    number_of_row = joined.select("block_number").collect(engine="in-memory")
+    return number_of_row.to_series()

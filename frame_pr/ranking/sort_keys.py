@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -30,8 +30,10 @@ def score_code(
     if dtype.is_float():
         # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits,
         # hence `abs`.
-        bits = score.cast(pl.Float64).abs().reinterpret(dtype=pl.Int64)
-        return pl.when(score >= 0).then(bits).otherwise(-bits).cast(integer)
+        magnitude = score.cast(pl.Float64).abs()
+        bits = magnitude.reinterpret(dtype=pl.Int64)
+        code = pl.when(score >= 0).then(bits).otherwise(-bits)
+        return code.cast(integer)
     if dtype == pl.Decimal:
         return score.to_physical()
     return score.cast(integer)
@@ -127,7 +129,10 @@ class SortKey:
         """Return the code whose rank is 0."""
         if self.best is not None:
             return self.best
-        return _LOWEST if self.ascending else _HIGHEST
+
+        if self.ascending:
+            return _LOWEST
+        return _HIGHEST
 
     @property
     def _low(self) -> type[pl.DataType]:
@@ -135,7 +140,10 @@ class SortKey:
 
         64 bits take half of the time of 128.
         """
-        return pl.Int64 if self.ranks * self._room <= 2**63 else pl.Int128
+        size = self.ranks * self._room
+        if size <= 2**63:
+            return pl.Int64
+        return pl.Int128
 
     def block_of_row(self) -> pl.Expr:
         """Return an integer for the rows of one group that share a score.
@@ -147,17 +155,25 @@ class SortKey:
 
     def pack(self) -> pl.Expr:
         """Return the sort key of a row."""
-        label = (~pl.col("truth") if self.hits_first else pl.col("truth")).cast(pl.Int64)
-        low = self._rank_of_row() * self._room + (
-            label if self.places == 1 else pl.col("tie") * 2 + label
-        )
+        truth = pl.col("truth")
+        if self.hits_first:
+            truth = ~truth
+
+        lowest = truth.cast(pl.Int64)
+        if self.places > 1:
+            lowest = pl.col("tie") * 2 + lowest
+
+        low = self._rank_of_row() * self._room + lowest
         # In two steps, as the product of the factors may not fit into the integers of the keys of a
         # single group.
-        return self._group_of_row() * self.ranks * self._room + low.cast(self.integer)
+        group = self._group_of_row() * self.ranks * self._room
+        return group + low.cast(self.integer)
 
     def _group_of_row(self) -> pl.Expr:
         group = pl.col("group").cast(self.integer)
-        return group - self.first_group if self.first_group else group
+        if self.first_group:
+            return group - self.first_group
+        return group
 
     def _rank_of_row(self) -> pl.Expr:
         best = pl.lit(self._best, dtype=self._low)
@@ -166,8 +182,10 @@ class SortKey:
             # Divide first: an Int64 may hold the number of steps, but not the difference.
             best = best // self.step
             code = code // self.step
+
         rank = code - best if self.ascending else best - code
-        rank = rank.fill_null(pl.lit(self._unretrieved, dtype=self._low))
+        unretrieved = pl.lit(self._unretrieved, dtype=self._low)
+        rank = rank.fill_null(unretrieved)
         if self.drops:
             dropped = pl.lit(self._dropped, dtype=self._low)
             rank = pl.when("dropped").then(dropped).otherwise(rank)
@@ -181,23 +199,30 @@ class SortKey:
         """
         if self.dtype not in _CODES_IN_INT64 or self.places > 1:
             return self
+
         group = pl.col("group")
         code = score_code(pl.col("score"), self.dtype, pl.Int64)
-        extremes: list[Any] = [group.min().alias("first"), group.max().alias("last")]
-        extremes += [
-            code.min().alias("low"),
-            code.max().alias("high"),
-            code.bitwise_or().alias("bits"),
-        ]
-        first, last, low, high, bits = rows.select(extremes).collect(engine="streaming").row(0)
+        extremes = rows.select(
+            first=group.min(),
+            last=group.max(),
+            low=code.min(),
+            high=code.max(),
+            bits=code.bitwise_or(),
+        )
+        first, last, low, high, bits = extremes.collect(engine="streaming").row(0)
         if low is None:
             return self
+
         # All codes divide by the lowest bit that any code has: that of Float32 is at least 2**29.
         step = bits & -bits or 1
-        ranks = 1 << ((high - low) // step + 2).bit_length()
-        best = low if self.ascending else high
+        largest_rank = (high - low) // step + 2
         key = replace(
-            self, ranks=ranks, best=best, step=step, first_group=first, groups=last - first + 1
+            self,
+            ranks=1 << largest_rank.bit_length(),
+            best=low if self.ascending else high,
+            step=step,
+            first_group=first,
+            groups=last - first + 1,
         )
         return key.with_numbers(1) or self
 
@@ -207,19 +232,26 @@ class SortKey:
         None if they do not fit.
         """
         size = self.groups * self.ranks * 2 * self.places * most
+        if size > 2**127:
+            return None
+
         integer = pl.Int64 if size <= 2**63 else pl.Int128
-        return replace(self, integer=integer, numbers=most) if size <= 2**127 else None
+        return replace(self, integer=integer, numbers=most)
 
     # These expressions read the column `key`.
 
     def number(self) -> pl.Expr:
         """Return the number of the row."""
-        return pl.col("key").cast(pl.Int64, wrap_numerical=True) & (self.numbers - 1)
+        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
+        return low_bits & (self.numbers - 1)
 
     def truth(self) -> pl.Expr:
         """Return the label."""
-        is_set = (pl.col("key").cast(pl.Int64, wrap_numerical=True) & self.numbers) != 0
-        return ~is_set if self.hits_first else is_set
+        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
+        is_set = (low_bits & self.numbers) != 0
+        if self.hits_first:
+            return ~is_set
+        return is_set
 
     def block(self) -> pl.Expr:
         """Return an integer for the group and the score."""
@@ -227,26 +259,36 @@ class SortKey:
 
     def ends(self, *, of: Literal["group", "block", "place", "truth"]) -> pl.Expr:
         """Return whether the next one of the sorted keys is of another group, block, ...."""
-        room = {
+        rooms = {
             "group": self.ranks * self._room,
             "block": self._room,
             "place": 2 * self.numbers,
-        }.get(of, self.numbers)
-        # The first bit in which the two differ.
-        return (pl.col("key").xor(pl.col("key").shift(-1)) >= room).fill_null(True)
+            "truth": self.numbers,
+        }
+        key = pl.col("key")
+        # The first bit in which the two keys differ.
+        difference = key.xor(key.shift(-1))
+        is_other = difference >= rooms[of]
+        return is_other.fill_null(True)
 
     def group(self) -> pl.Expr:
         """Return the number of the group."""
-        group = (pl.col("key") // (self.ranks * self._room)).cast(pl.Int64)
-        return group + self.first_group if self.first_group else group
+        room = self.ranks * self._room
+        group = (pl.col("key") // room).cast(pl.Int64)
+        if self.first_group:
+            return group + self.first_group
+        return group
 
     def in_later_group(self, groups: pl.Expr) -> pl.Expr:
         """Return the key that the row has if `groups` is added to the number of its group."""
-        return pl.col("key") + groups.cast(self.integer) * (self.ranks * self._room)
+        room = self.ranks * self._room
+        return pl.col("key") + groups.cast(self.integer) * room
 
     def group_part(self, parts: int) -> pl.Expr:
         """Return the part of a key, if all possible groups are divided into so many parts."""
-        return pl.col("key") // (self.ranks * self._room * -(-self.groups // parts))
+        groups_of_part = -(-self.groups // parts)
+        room = self.ranks * self._room * groups_of_part
+        return pl.col("key") // room
 
     def is_retrieved(self) -> pl.Expr:
         """Return whether there is a score."""
@@ -259,7 +301,9 @@ class SortKey:
     def rank_key(self, *, unranked: bool) -> pl.Expr:
         """Return an integer that is larger for a better score, in every layout; see `score`."""
         code = self._code(unranked=unranked).cast(pl.Int128)
-        return 0 - code if self.ascending else code
+        if self.ascending:
+            return 0 - code
+        return code
 
     def score(self, *, unranked: bool) -> pl.Expr:
         """Return the score of a row; null if there is none.
@@ -270,21 +314,28 @@ class SortKey:
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score is at least as good as this code."""
-        rank = (code - self._best if self.ascending else self._best - code) // self.step
-        if isinstance(rank, int):
-            return self._rank_bits() < min(max(rank + 1, 0), self._unretrieved) * self._room
-        return (
-            self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self._low) * self._room
-        )
+        distance = code - self._best if self.ascending else self._best - code
+        ranks = distance // self.step + 1
+        limit: int | pl.Expr
+        if isinstance(ranks, int):
+            limit = min(max(ranks, 0), self._unretrieved)
+        else:
+            limit = ranks.clip(0, self._unretrieved).cast(self._low)
+        return self._rank_bits() < limit * self._room
 
     def _code(self, *, unranked: bool) -> pl.Expr:
         rank = self._rank_bits() // self._room
-        rank = pl.when(rank < self._unretrieved).then(rank) if unranked else rank
-        code: pl.Expr = rank * (self.step if self.ascending else -self.step) + self._best
+        if unranked:
+            rank = pl.when(rank < self._unretrieved).then(rank)
+
+        step = self.step if self.ascending else -self.step
+        code: pl.Expr = rank * step + self._best
         return code
 
     def _rank_bits(self) -> pl.Expr:
-        return pl.col("key").cast(self._low, wrap_numerical=True) & (self.ranks * self._room - 1)
+        low_bits = pl.col("key").cast(self._low, wrap_numerical=True)
+        mask = self.ranks * self._room - 1
+        return low_bits & mask
 
     # These read other columns.
 
@@ -295,11 +346,14 @@ class SortKey:
         """
         score = score_code(pl.col("score"), self.dtype)
         limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
-        return score <= limit if self.ascending else score >= limit
+        if self.ascending:
+            return score <= limit
+        return score >= limit
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""
-        return score_of(0 - rank_key if self.ascending else rank_key, self.dtype)
+        code = 0 - rank_key if self.ascending else rank_key
+        return score_of(code, self.dtype)
 
 
 def key_of(rows: Rows) -> SortKey:

@@ -37,7 +37,10 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
     if len(set(codes)) == 1:
         return codes[0]
-    return pl.lit(pl.Series(codes, dtype=pl.Int128)).gather(pl.col("group") % len(codes))
+
+    code_of_system = pl.lit(pl.Series(codes, dtype=pl.Int128))
+    system = pl.col("group") % len(codes)
+    return code_of_system.gather(system)
 
 
 def worst_reached(
@@ -46,6 +49,7 @@ def worst_reached(
     """Return the worst value of this dtype that reaches the threshold."""
     if isinf(threshold):
         return threshold
+
     if dtype.is_float():
         struct_format, largest = _FLOATS[dtype.base_type()]
         nearest = _nearest(threshold, struct_format)
@@ -53,9 +57,11 @@ def worst_reached(
             # The threshold is beyond the range of the dtype, and the largest value reaches it.
             return copysign(largest, nearest)
         return nearest
+
     unit = _unit(dtype)
     scaled = Fraction(threshold) * unit
-    return Fraction(floor(scaled) if ascending else ceil(scaled), unit)
+    steps = floor(scaled) if ascending else ceil(scaled)
+    return Fraction(steps, unit)
 
 
 def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> int:
@@ -67,6 +73,7 @@ def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> in
         return _code_of_float(value, ascending=ascending)
     if isinstance(value, float) and isinf(value):
         return _ABOVE if value > 0 else _BELOW
+
     scaled = Fraction(value) * _unit(dtype)
     code = floor(scaled) if ascending else ceil(scaled)
     return min(max(code, _BELOW), _ABOVE)
@@ -79,18 +86,26 @@ def _code_of_float(value: float | Fraction, *, ascending: bool) -> int:
         nearest = nextafter(nearest, -inf)
     elif not ascending and nearest < value:
         nearest = nextafter(nearest, inf)
-    bits = int(struct.unpack("q", struct.pack("d", nearest + 0.0))[0])  # Replace -0.0 by 0.0.
-    return bits if bits >= 0 else -(2**63) - bits
+
+    nearest += 0.0  # Replace -0.0 by 0.0.
+    packed = struct.pack("d", nearest)
+    bits = int(struct.unpack("q", packed)[0])
+    if bits < 0:
+        return -(2**63) - bits
+    return bits
 
 
 def _unit(dtype: pl.DataType) -> int:
     """Return how many of the smallest steps of this dtype make 1."""
-    return int(10**dtype.scale) if isinstance(dtype, pl.Decimal) else 1
+    if isinstance(dtype, pl.Decimal):
+        return int(10**dtype.scale)
+    return 1
 
 
 def _nearest(value: float | Fraction, struct_format: str) -> float:
     """Return the nearest float of this format; an infinite one if the value is beyond its range."""
     try:
-        return float(struct.unpack(struct_format, struct.pack(struct_format, float(value)))[0])
+        packed = struct.pack(struct_format, float(value))
     except OverflowError:
         return inf if value > 0 else -inf
+    return float(struct.unpack(struct_format, packed)[0])
