@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
@@ -252,25 +252,32 @@ def _confusion(
     rows, output = rows_of(frame, request, all_groups=True)
     counts = [f"{column}@{cutoff}" for cutoff in table.cutoffs for column in table.columns]
     thresholds = [_threshold_name(cutoff) for cutoff in table.cutoffs]
-    names = [*counts, *(name for name in thresholds if name)]
-    named = {name: name for name in dict.fromkeys(names)}
-    metrics = named if means is None else means.columns(named)
+    goal_thresholds = [name for name in thresholds if name]
+    named = {name: name for name in (*counts, *goal_thresholds)}
+    metrics: Mapping[str, str] = named
+    if means is not None:
+        metrics = means.columns(named)
     totals = [name for name in metrics if name not in named]
+
     thresholds_of_groups = None
     if table.by_group is not None:
         rows, thresholds_of_groups = predicted_by_group(rows, output, table.by_group)
 
     evaluated = values(rows, metrics, undefined)
-    result = stacked(evaluated, [pl.col("group"), *map(by_name, totals)], _lines(table))
+    columns_of_all = [pl.col("group"), *map(by_name, totals)]
+    result = stacked(evaluated, columns_of_all, _lines(table))
     key = list(table.key)
     if thresholds_of_groups is not None:
         result = _at_thresholds(result, thresholds_of_groups, table.columns)
         key = ["threshold"]
     if means is None:
-        return output.result(result, list(dict.fromkeys([*key, *table.columns])))
+        columns = dict.fromkeys([*key, *table.columns])
+        return output.result(result, list(columns))
 
-    # A threshold of the group is no key of means over groups.
-    key = [name for name in table.key if name != "threshold" or not any(thresholds)]
+    key = list(table.key)
+    if goal_thresholds and "threshold" in key:
+        # A threshold of the group is no key of means over groups.
+        key.remove("threshold")
     nullable = plan_for(rows, counts, undefined).undefinable()
     undefinable = table.by_group is not None or bool(nullable)
     averaged_columns = [name for name in (*table.columns, *totals) if name not in key]
@@ -283,14 +290,17 @@ def _at_thresholds(
     """Add the thresholds of groups. Where one is null, the counts are null too."""
     table = table.join(thresholds, on="group", how="left", maintain_order="left")
     at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
-    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
+    has_threshold = pl.col("threshold").is_not_null()
+    return table.with_columns(pl.when(has_threshold).then(at_threshold))
 
 
 def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
     """Return the columns of each cutoff. At a rank, its key is the metric `k`."""
     numbers = [read_number(cut.text) for cut in table.cutoffs if isinstance(cut, Threshold)]
-    is_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
-    dtype = pl.Int64 if is_whole and len(numbers) == len(table.cutoffs) else pl.Float64
+    are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
+    are_all = len(numbers) == len(table.cutoffs)
+    dtype = pl.Int64 if are_whole and are_all else pl.Float64
+
     lines = []
     for cutoff in table.cutoffs:
         line: dict[str, pl.Expr] = {}
@@ -299,14 +309,19 @@ def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
                 percent = read_decimal(cutoff.text.removesuffix("%"))
                 line["share"] = pl.lit(float(percent / 100))
         elif isinstance(cutoff, Threshold):
-            line["threshold"] = pl.lit(read_number(cutoff.text), dtype=dtype)
+            number = read_number(cutoff.text)
+            line["threshold"] = pl.lit(number, dtype=dtype)
             line["goal"] = pl.lit(cutoff.text)
         else:
             threshold = pl.col(_threshold_name(cutoff))
-            line["threshold"] = threshold.cast(pl.Float64) if numbers else threshold
+            if numbers:
+                threshold = threshold.cast(pl.Float64)
+            line["threshold"] = threshold
             line["goal"] = pl.lit(str(cutoff))
+
+        key = {name: line[name] for name in table.key if name in line}
         counts = {column: pl.col(f"{column}@{cutoff}") for column in table.columns}
-        lines.append({name: line[name] for name in table.key if name in line} | counts)
+        lines.append(key | counts)
     return lines
 
 
@@ -314,7 +329,9 @@ def _threshold_name(cutoff: Cutoff) -> str:
     """Return the metric that is the threshold of a goal; empty for another cutoff."""
     if isinstance(cutoff, (Rank, Threshold)):
         return ""
-    return str(cutoff) if isinstance(cutoff, SelectsAtMost) else f"threshold@{cutoff}"
+    if isinstance(cutoff, SelectsAtMost):
+        return str(cutoff)
+    return f"threshold@{cutoff}"
 
 
 def _thresholds(threshold: Any) -> list[Cutoff]:
@@ -345,10 +362,15 @@ def _key(cutoffs: Sequence[Cutoff], k: Any) -> list[str]:
     if isinstance(cutoffs[0], Rank):
         if not isinstance(cutoffs[0].k, Fraction):
             return ["k"]
-        # The k of each group says which rows a single share selects.
-        return [] if isinstance(scalar(k), str) else ["share"]
+        if isinstance(scalar(k), str):
+            # The k of each group says which rows a single share selects.
+            return []
+        return ["share"]
+
     is_goal_among_several = len(cutoffs) > 1 and any(map(_threshold_name, cutoffs))
-    return ["goal", "threshold"] if is_goal_among_several else ["threshold"]
+    if is_goal_among_several:
+        return ["goal", "threshold"]
+    return ["threshold"]
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
@@ -440,9 +462,9 @@ def confusion_matrix(
     check_choice("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes(classes)
     refuse_several("prediction", prediction)
-    options: Options = (
-        {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
-    )
+    options: Options = {"unjudged": unjudged}
+    if weight is not None:
+        options["weight"] = weight
     request = request_of(truth, prediction, by, None, options, predicted=True)
     matrix = partial(_matrix, labels=labels, drops=unjudged == "drop")
     return on_rows(frame, request, matrix)
@@ -476,7 +498,9 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     else:
         _refuse_large_matrix(selection, len(order))
     _validate_labels(selection.data, selection, order, drops=drops)
-    columns = [*selection.keys, *(["weight"] if "weight" in selection.others else [])]
+    columns = list(selection.keys)
+    if "weight" in selection.others:
+        columns.append("weight")
     rows = selection.data.lazy().select(*columns, **_labels(schema))
     result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
     keys = list(selection.keys.values())
@@ -524,7 +548,10 @@ def _refuse_large_matrix(selection: Selection[Any], classes: int) -> None:
             f"{classes**2} pairs, and a matrix has at most {_MOST_PAIRS}: group_by and a count "
             "give the pairs that occur"
         )
-    groups = selection.data.select(*selection.keys).n_unique() if selection.keys else 1
+
+    groups = 1
+    if selection.keys:
+        groups = selection.data.select(*selection.keys).n_unique()
     if classes**2 * groups > _MOST_LINES:
         raise ValueError(
             f"by: {groups} groups with {classes**2} pairs of classes each are more than "
@@ -577,21 +604,29 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
     else:
         sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
         labels = pl.concat(sides).unique().sort("label")
+
     labels = labels.with_row_index("place")
-    pairs = labels.select(truth="label", truth_place="place")
-    pairs = pairs.join(labels.select(prediction="label", prediction_place="place"), how="cross")
+    actual = labels.select(truth="label", truth_place="place")
+    predicted = labels.select(prediction="label", prediction_place="place")
+    pairs = actual.join(predicted, how="cross")
     if keys:
-        pairs = rows.select(keys).unique().join(pairs, how="cross")
+        groups = rows.select(keys).unique()
+        pairs = groups.join(pairs, how="cross")
+
     total = pl.len().cast(pl.Int64)
     if "weight" in schema:
-        total = (
-            pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
-        )
-    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=total)
-    pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
+        dtype = pl.Int64 if schema["weight"].is_integer() else pl.Float64
+        total = pl.col("weight").sum().cast(dtype)
+    pair = [*keys, "truth", "prediction"]
+    counts = rows.drop_nulls("truth").group_by(pair).agg(rows=total)
+    pairs = pairs.join(counts, on=pair, how="left", nulls_equal=True)
     pairs = pairs.with_columns(pl.col("rows").fill_null(0))
+
     number = pl.col("rows")
-    return pairs.with_columns(
-        of_truth=ratio(number, number.sum().over(*keys, "truth")),
-        of_prediction=ratio(number, number.sum().over(*keys, "prediction")),
-    ).sort(*keys, "truth_place", "prediction_place")
+    rows_of_truth = number.sum().over(*keys, "truth")
+    rows_of_prediction = number.sum().over(*keys, "prediction")
+    pairs = pairs.with_columns(
+        of_truth=ratio(number, rows_of_truth),
+        of_prediction=ratio(number, rows_of_prediction),
+    )
+    return pairs.sort(*keys, "truth_place", "prediction_place")

@@ -272,11 +272,15 @@ def _with_curve(
     frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str
 ) -> Frame:
     rows, output = rows_of(frame, request, all_rows=True)
-    refuse_existing({prefix + name: None for name in (*columns, *named)}, output.kind.columns)
+    new_names = [prefix + name for name in (*columns, *named)]
+    refuse_existing(dict.fromkeys(new_names), output.kind.columns)
+
     table, formulas = _columns_of_rows(rows, columns)
     new = {prefix + name: formula for name, formula in formulas.items()}
     result = output.kind.append_columns(table.select(**new), list(new))
-    return append_metrics(result, request, named, prefix, None) if named else result
+    if not named:
+        return result
+    return append_metrics(result, request, named, prefix, None)
 
 
 def _columns_of_rows(
@@ -371,7 +375,9 @@ def _blocks_and_formulas(
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
     table = blocks_of(rows, needed, each_row=True, ranked=ranked)
     table = with_totals(table, rows.totals, rows.weights)
-    return (table.filter("retrieved") if rows.has_unranked and not unretrieved else table), formulas
+    if rows.has_unranked and not unretrieved:
+        table = table.filter("retrieved")
+    return table, formulas
 
 
 _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)

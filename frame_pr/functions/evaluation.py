@@ -219,7 +219,9 @@ def _evaluated(
     if means is not None:
         means = means.of(named)
     # Weighted means read the totals of groups.
-    columns = named if means is None else means.columns(named)
+    columns = named
+    if means is not None:
+        columns = means.columns(named)
     request = request_for(columns.values(), request, averages=means is not None)
     compute = partial(evaluate_request, named=named, means=means, undefined=filled)
     if of_slices is None:
@@ -502,6 +504,9 @@ def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
         of: [name for meant in meant_names(of) for name in example_names(meant)] for of in unknown
     }
     if all(examples.values()):
-        return f"did you mean {[examples[of][0] if of in examples else of for of in metrics]}?"
-    hints = [f"{shown(of)}: {metric_hint(of)}" for of in unknown if metric_hint(of)]
-    return "; ".join(hints[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"
+        in_our_spelling = [examples.get(of, [of])[0] for of in metrics]
+        return f"did you mean {in_our_spelling}?"
+
+    hints = [(of, metric_hint(of)) for of in unknown]
+    parts = [f"{shown(of)}: {hint}" for of, hint in hints if hint]
+    return "; ".join(parts[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"

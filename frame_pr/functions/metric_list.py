@@ -40,9 +40,8 @@ def metrics() -> pl.DataFrame:
     'none, K, K%'
     """
     rows = [_row(head) for head in HEADS]
-    return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row").unique(
-        maintain_order=True
-    )
+    table = pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row")
+    return table.unique(maintain_order=True)
 
 
 def _row(head: str) -> tuple[str, str, str | None, str]:
@@ -51,34 +50,40 @@ def _row(head: str) -> tuple[str, str, str | None, str]:
         **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFF_NOTATIONS.items()},
     }
     names = {words: name for words, name in cutoffs.items() if is_metric(name)}
-    words = None if list(names) == ["none"] else ", ".join(names)
-    return (
-        head,
-        _meaning(head, next(iter(names.values()))),
-        words,
-        ", ".join(_options(list(names.values()))),
-    )
+    cutoff_words = None if list(names) == ["none"] else ", ".join(names)
+
+    examples = list(names.values())
+    meaning = _meaning(head, examples[0])
+    options = ", ".join(_options(examples))
+    return head, meaning, cutoff_words, options
 
 
 def _meaning(head: str, name: str) -> str:
     if is_rate(head):
-        return (rate_of(head).formula.__doc__ or "").partition("\n")[0].replace("`", "").rstrip(".")
-    return next(family.value for family in FAMILIES if re.fullmatch(family.pattern, name)).replace(
-        "`", ""
-    )
+        docstring = rate_of(head).formula.__doc__ or ""
+        summary, _, _ = docstring.partition("\n")
+        return summary.replace("`", "").rstrip(".")
+
+    meanings = (family.value for family in FAMILIES if re.fullmatch(family.pattern, name))
+    return next(meanings).replace("`", "")
 
 
 def _options(names: list[str]) -> list[str]:
     """Return the options that not every metric takes."""
     records = [metric(name) for name in names]
     ranked = [isinstance(record.cutoff, Rank) or record.counts_ranks for record in records]
-    ties = {rule for record in records for rule in record.aggregates}
     options = [] if all(ranked) else ["weight", "prevalence"]
-    options += [f"ties={rule}" for rule in TIES if rule in ties and rule != DEFAULTS["ties"]]
+
+    ties = {rule for record in records for rule in record.aggregates}
+    ties.discard(DEFAULTS["ties"])
+    options += [f"ties={rule}" for rule in TIES if rule in ties]
+
     parts = (
         part
         for name in names
         for part in metric(name, GRADED_BLOCKS).aggregates["threshold"]().values()
     )
-    graded = {*GAINS} & {column for part in parts for column in part.over.meta.root_names()}
-    return [*options, "gain"] if graded else options
+    columns = {column for part in parts for column in part.over.meta.root_names()}
+    if not columns.isdisjoint(GAINS):
+        options.append("gain")
+    return options

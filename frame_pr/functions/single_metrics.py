@@ -175,7 +175,9 @@ def interpolated_average_precision(
     [('ink', 0.8333333333333333), ('tea', 0.6666666666666666)]
     """
     levels = check_choice("points", points, (11, 101, None))
-    name = "interpolated_average_precision" + ("" if levels is None else f"_{levels}")
+    name = "interpolated_average_precision"
+    if levels is not None:
+        name += f"_{levels}"
     return metrics_of(frame, name, truth, score, options, by, positive, undefined)
 
 
@@ -641,7 +643,9 @@ def ndcg(
     >>> fp.ndcg(graded, "relevant", "score", 2, gain="grade", by="query").rows()
     [('ink', 0.3800937667159343), ('tea', 0.52129602861432)]
     """
-    names = ["ndcg"] if k is None else at_ranks("ndcg", k)
+    names = ["ndcg"]
+    if k is not None:
+        names = at_ranks("ndcg", k)
     return metrics_of(frame, names, truth, score, options, by, positive, undefined)
 
 

@@ -39,7 +39,8 @@ def validate_slices(slices: Any) -> list[list[Column]]:
         if not names:
             raise ValueError("slices has an empty list: all rows are a slice anyway")
         if columns.count(names) > 1:
-            raise ValueError(f"slices has {shown(names if len(names) > 1 else names[0])} twice")
+            slice_twice = names if len(names) > 1 else names[0]
+            raise ValueError(f"slices has {shown(slice_twice)} twice")
     return keys
 
 
@@ -78,31 +79,39 @@ def _stacked(
 ) -> Any:
     """Stack results: the first is of all rows, the others have more keys after those of `by`."""
     of_all = [str(name) for name in results[0].columns]
-    by = of_all[: _common_length(of_all, list(map(str, results[1].columns)))]
+    of_first_slice = [str(name) for name in results[1].columns]
+    by = of_all[: _common_length(of_all, of_first_slice)]
+    columns = of_all[len(by) :]
     refuse_clash([*by], ["slice", value])
-    refuse_clash(["slice", value], of_all[len(by) :])
+    refuse_clash(["slice", value], columns)
+
     kind, results = kind.with_keys(by, results)
     tables = []
     for result in results:
         names = [str(name) for name in result.columns]
-        keys = names[len(by) : len(names) - len(of_all) + len(by)]
+        keys = names[len(by) : len(names) - len(columns)]
         if keys == [ALL]:
             raise ValueError(f"slices: {ALL!r} is the slice of all rows; rename the column")
         coded, _ = result.with_keys(keys)
         rows = coded.read(names)
         schema = rows.collect_schema()
-        texts = [_text(key, schema[key]) for key in keys]
-        tables.append(
-            rows.select(
-                *map(by_name, by),
-                pl.lit(_BETWEEN.join(keys) or ALL).alias("slice"),
-                (pl.concat_str(texts, separator=_BETWEEN) if texts else pl.lit(ALL)).alias(value),
-                *map(by_name, of_all[len(by) :]),
-            )
+        slice_name = pl.lit(ALL)
+        slice_value = pl.lit(ALL)
+        if keys:
+            texts = [_text(key, schema[key]) for key in keys]
+            slice_name = pl.lit(_BETWEEN.join(keys) or ALL)
+            slice_value = pl.concat_str(texts, separator=_BETWEEN)
+        table = rows.select(
+            *map(by_name, by),
+            slice_name.alias("slice"),
+            slice_value.alias(value),
+            *map(by_name, columns),
         )
+        tables.append(table)
+
     stacked = pl.concat(tables, how="vertical_relaxed")
     if differences:
-        stacked = _with_differences(stacked, by, of_all[len(by) :])
+        stacked = _with_differences(stacked, by, columns)
     if by:
         stacked = stacked.sort(list(map(by_name, by)), maintain_order=True)
     return kind.give(stacked, by)
@@ -113,13 +122,18 @@ def _with_differences(table: pl.LazyFrame, by: list[str], columns: list[str]) ->
     metrics = [name for name in columns if name not in _NO_METRICS]
     names = [f"difference_{name}" for name in metrics]
     refuse_clash([*by, *columns], names)
-    keys = [*by, "system"] if "system" in columns else by
+    keys = [by_name(name) for name in by]
+    if "system" in columns:
+        keys.append(by_name("system"))
+
     of_all_rows = pl.col("slice") == ALL
     new = {}
     for name, difference in zip(metrics, names, strict=True):
-        whole = by_name(name).filter(of_all_rows).first()
-        whole = whole.over(list(map(by_name, keys))) if keys else whole
-        new[difference] = by_name(name).cast(pl.Float64) - whole
+        column = by_name(name)
+        whole = column.filter(of_all_rows).first()
+        if keys:
+            whole = whole.over(keys)
+        new[difference] = column.cast(pl.Float64) - whole
     return table.with_columns(**new)
 
 

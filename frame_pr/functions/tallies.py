@@ -208,27 +208,35 @@ def _binned(
 
     A group has at most n bins, of about equally many rows.
     """
-    descending = dict.fromkeys(keys, False) | {score: not ascending}
-    order = list(descending)
-    table = table.sort(order, descending=list(descending.values()), nulls_last=True)
+    order = [*keys, score]
+    descending = [False] * len(keys) + [not ascending]
+    table = table.sort(order, descending=descending, nulls_last=True)
 
     retrieved = pl.col(score).is_not_null()
+    group = pl.struct(keys).rle_id() if keys else pl.lit(0)
+    ranked_rows = pl.when(retrieved).then("count").otherwise(0)
     table = table.with_columns(
-        group=pl.struct(keys).rle_id() if keys else pl.lit(0),
+        group=group,
         block=pl.struct(order).rle_id(),
-        ranked_rows=pl.when(retrieved).then("count").otherwise(0),
+        ranked_rows=ranked_rows,
     )
     upto = pl.col("ranked_rows").cum_sum()
-    table = table.with_columns(upto=upto, before=upto - pl.col("ranked_rows"))
+    before = upto - pl.col("ranked_rows")
+    table = table.with_columns(upto=upto, before=before)
 
     # Equal scores belong to the bin of their first row.
-    first = from_start(pl.col("before"))
-    before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
-    of_all = pl.when(ends(pl.col("group"))).then("upto").backward_fill() - first
-    bin_number = before.cast(pl.Int128) * n // of_all
+    ends_group = ends(pl.col("group"))
+    starts_block = starts(pl.col("block"))
+    before_group = from_start(pl.col("before"))
+    before_block = pl.when(starts_block).then("before").forward_fill()
+    upto_end = pl.when(ends_group).then("upto").backward_fill()
+
+    rows_above = before_block - before_group
+    rows_of_group = upto_end - before_group
+    bin_number = rows_above.cast(pl.Int128) * n // rows_of_group
     table = table.with_columns(bin=pl.when(retrieved).then(bin_number))
 
-    is_last = ends(pl.col("group")) | ends(pl.col("bin"))
+    is_last = ends_group | ends(pl.col("bin"))
     worst = pl.when(is_last).then(score).backward_fill()
     helpers = ("group", "block", "ranked_rows", "upto", "before", "bin")
     return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
@@ -253,8 +261,10 @@ def bin_edges(
         others = typed_edges[:-1] if ascending else typed_edges[1:]
         return others, typed_edges
 
-    infinite = float("inf") if ascending else float("-inf")
-    beyond = pl.Series([infinite if dtype.is_float() else None], dtype=dtype)
+    worst = None
+    if dtype.is_float():
+        worst = float("inf") if ascending else float("-inf")
+    beyond = pl.Series([worst], dtype=dtype)
     scores = [typed_edges, beyond] if ascending else [beyond, typed_edges]
     return typed_edges, pl.concat(scores)
 
@@ -304,7 +314,9 @@ def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
         digits = min(10**dtype.precision, 2**63) - 1
         most = Fraction(digits, 10**dtype.scale)
         return -most, most
-    low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
+
+    extremes = pl.select(low=dtype.min(), high=dtype.max())
+    low, high = extremes.row(0)
     if high >= 2**64:  # of 128 bits, 63 can be used
         low = max(low, 1 - 2**63)
         high = 2**63 - 1
@@ -314,8 +326,11 @@ def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
 def _typed(edge: float | Fraction, dtype: pl.DataType) -> float | Decimal:
     """Return an edge as a value of the dtype."""
     if isinstance(dtype, pl.Decimal):
-        return Decimal(int(edge * 10**dtype.scale)).scaleb(-dtype.scale)
-    return float(edge) if dtype.is_float() else int(edge)
+        digits = int(edge * 10**dtype.scale)
+        return Decimal(digits).scaleb(-dtype.scale)
+    if dtype.is_float():
+        return float(edge)
+    return int(edge)
 
 
 def _bins(bins: Any) -> Bins | None:
