@@ -258,48 +258,78 @@ def _curve_of_rows(what: _Curve, band: Band | None, confidence: float) -> Any:
 
 def _mean_curve(what: _Curve, band: Band | None, confidence: float) -> Any:
     """Return the mean of the curves of groups, with the band of the mean or of the groups."""
-    values, keys, output = _heights(what) if what.x == "recall" else _recalls(what)
-    height = pl.col("value")
-    bands = {
-        "std": (height.mean() - height.std(), height.mean() + height.std()),
-        "quartiles": (height.quantile(0.25, "linear"), height.quantile(0.75, "linear")),
-    }
-    low, high = bands.get(band or "", (pl.lit(None, pl.Float64), pl.lit(None, pl.Float64)))
-    of_levels = [*keys.values(), "level", "m"]
-    table = means_over(values.with_columns(m=0), of_levels, 1, low=low, high=high)
+    values_of = _recalls
+    if what.x == "recall":
+        values_of = _heights
+    values, keys, output = values_of(what)
+    low, high = _band_of_groups(band)
+    levels = [*keys.values(), "level", "m"]
+    table = means_over(values.with_columns(m=0), levels, 1, low=low, high=high)
     table = table.with_columns(pl.col("low", "high").clip(0.0, 1.0))
+
+    last = what.points - 1
+    level = pl.col("level")
     if band == "interval":
         # All rows have a false positive rate of at most 1, so that recall is 1 there.
-        is_end = (pl.col("level") == what.points - 1) & pl.lit(what.x == "fpr")
+        is_end = (level == last) & pl.lit(what.x == "fpr")
         table = with_bounds_of_means(table, ["share"], confidence, certain=is_end)
-    x = (pl.col("level") / (what.points - 1)).alias(what.x)
-    table = table.with_columns(x, height.alias(what.y))
+    x = level / last
+    y = pl.col("value")
+    table = table.with_columns(x.alias(what.x), y.alias(what.y))
     columns = (what.x, what.y, "low", "high", "groups")
     return give_sorted(table, keys, output, [what.x], columns)
+
+
+def _band_of_groups(band: Band | None) -> tuple[pl.Expr, pl.Expr]:
+    """Return the ends of a band of groups at a level; null if the band is that of the mean."""
+    value = pl.col("value")
+    if band == "std":
+        mean = value.mean()
+        std = value.std()
+        return mean - std, mean + std
+    if band == "quartiles":
+        low = value.quantile(0.25, "linear")
+        high = value.quantile(0.75, "linear")
+        return low, high
+    null = pl.lit(None, pl.Float64)
+    return null, null
 
 
 def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
     """Return the recall of groups at levels of the false positive rate, and the keys left."""
     options: Any = what.options | {"positive": what.positive}
-    keys = keys_of_means(what.by, what.mean_over)
-    names = list(what.metrics)
-    call = Evaluation(names, what.truth, what.score, keys, what.mean_over, None, None, options)
+    call = Evaluation(
+        list(what.metrics),
+        what.truth,
+        what.score,
+        keys_of_means(what.by, what.mean_over),
+        what.mean_over,
+        None,
+        None,
+        options,
+    )
     recalls = unit_values_of(what.frame, call)
-    table = recalls.table.drop_nulls("value").with_columns(level=pl.col("m").cast(pl.Int64))
+    table = recalls.table.drop_nulls("value")
+    level = pl.col("m").cast(pl.Int64)
+    table = table.with_columns(level=level)
     return table, recalls.keys, recalls.output
 
 
 def _heights(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
     """Return the height of the curve of groups at levels of recall, and the keys left."""
     keys = keys_of_means(what.by, what.mean_over)
-    request = request_of(what.truth, what.score, keys, what.positive, options_in(what.options))
+    options = options_in(what.options)
+    request = request_of(what.truth, what.score, keys, what.positive, options)
     request = request.used_as(Use(ranks=True), ["positives"])
     rows, output = rows_of(what.frame, request, all_groups=True)
+
     columns = ("precision", "recall_step", "interpolated_precision")
     blocks = curve_table(rows, columns, unretrieved=True)
     heights = heights_of(blocks, what.points, interpolated=what.interpolated)
-    left = {key: output.key_columns[key] for key in keys_left(output.keys, what.mean_over)}
-    return collected(output.restored(heights), "auto"), left, output
+    heights = output.restored(heights)
+    names = keys_left(output.keys, what.mean_over)
+    left = {name: output.key_columns[name] for name in names}
+    return collected(heights, "auto"), left, output
 
 
 def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

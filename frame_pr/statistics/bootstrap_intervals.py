@@ -55,22 +55,18 @@ class Distribution(NamedTuple):
         import numpy as np
 
         finite = np.isfinite(replicates)
-        ordered = np.sort(np.where(finite, replicates, np.nan), axis=0)
         counts = finite.sum(axis=0)
+        ordered = np.where(finite, replicates, np.nan)
+        ordered.sort(axis=0)
+
         with np.errstate(all="ignore"):
             # A difference of the size of rounding errors is none.
-            noise = ROUNDING * np.where(finite, abs(replicates), 0).max(axis=0)
-            below = (ordered < point - noise).sum(axis=0)
-            above = (ordered > point + noise).sum(axis=0)
-            share = (below + counts - above) / 2 / counts
-            repeats = len(replicates)
-            z0 = scipy_special().ndtri((2 * repeats * share + 1) / (2 * repeats + 2))
-            # At the end of all replicates, the share below the value does not measure bias.
-            z0 = np.where((below > 0) & (above > 0), z0, 0.0)
-            mean = np.where(finite, replicates, 0).sum(axis=0) / counts
-            squares = np.where(finite, replicates - mean, 0) ** 2
-            error = np.sqrt(squares.sum(axis=0) / (counts - 1))
-            error = np.where(np.isfinite(point) & (error > noise), error, np.nan)
+            largest = np.where(finite, abs(replicates), 0).max(axis=0)
+            noise = ROUNDING * largest
+            z0 = _bias(ordered, counts, point, noise)
+            error = _deviations(replicates, finite, counts)
+            is_known = np.isfinite(point) & (error > noise)
+            error = np.where(is_known, error, np.nan)
         return Distribution(ordered, counts, point, z0, error, df)
 
     @property
@@ -93,52 +89,106 @@ class Distribution(NamedTuple):
             t = t_quantile(alpha, self.df)
             low = self._quantile(2 * self.z0 - t)
             high = self._quantile(2 * self.z0 + t)
-        is_known = np.isfinite(self.error * t) & (2 * self.counts > len(self.ordered))
-        low = np.where(is_known, np.minimum(self.point, low), np.nan)
-        high = np.where(is_known, np.maximum(self.point, high), np.nan)
+        has_spread = np.isfinite(self.error * t)
+        is_known = has_spread & (2 * self.counts > len(self.ordered))
+        low = np.minimum(self.point, low)
+        high = np.maximum(self.point, high)
+        low = np.where(is_known, low, np.nan)
+        high = np.where(is_known, high, np.nan)
         return low, high
 
     def _quantile(self, z: Array) -> Array:
         """Return the quantiles at the probabilities Phi(z), linear between neighbours."""
         import numpy as np
 
-        place = np.nan_to_num(scipy_special().ndtr(z) * np.maximum(self.counts - 1, 0))
-        lower = np.floor(place).astype(int)[None]
-        upper = np.ceil(place).astype(int)[None]
-        before = np.take_along_axis(self.ordered, lower, axis=0)[0]
-        after = np.take_along_axis(self.ordered, upper, axis=0)[0]
-        quantile: Array = before + (after - before) * (place - np.floor(place))
+        probability = scipy_special().ndtr(z)
+        last = np.maximum(self.counts - 1, 0)
+        place = np.nan_to_num(probability * last)
+        lower = np.floor(place)
+        upper = np.ceil(place)
+        before = self._at(lower)
+        after = self._at(upper)
+        quantile: Array = before + (after - before) * (place - lower)
         return quantile
+
+    def _at(self, place: Array) -> Array:
+        """Return the replicate at a place of the order, for each value."""
+        import numpy as np
+
+        row = place.astype(int)[None]
+        replicates: Array = np.take_along_axis(self.ordered, row, axis=0)[0]
+        return replicates
+
+
+def _bias(ordered: Array, counts: Array, point: Array, noise: Array) -> Array:
+    """Return the normal quantile of the share of replicates below the value of the sample."""
+    import numpy as np
+
+    below = (ordered < point - noise).sum(axis=0)
+    above = (ordered > point + noise).sum(axis=0)
+    share = (below + counts - above) / 2 / counts
+    repeats = len(ordered)
+    probability = (2 * repeats * share + 1) / (2 * repeats + 2)
+    z0 = scipy_special().ndtri(probability)
+    # At the end of all replicates, the share below the value does not measure bias.
+    is_inside = (below > 0) & (above > 0)
+    return np.where(is_inside, z0, 0.0)
+
+
+def _deviations(replicates: Array, finite: Array, counts: Array) -> Array:
+    """Return the standard deviation of the replicates of each value."""
+    import numpy as np
+
+    total = np.where(finite, replicates, 0).sum(axis=0)
+    mean = total / counts
+    squares = np.where(finite, replicates - mean, 0) ** 2
+    variance = squares.sum(axis=0) / (counts - 1)
+    deviation: Array = np.sqrt(variance)
+    return deviation
 
 
 def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> pl.DataFrame:
     """Return a row per key and metric with the bounds of a bootstrap."""
-    parts = []
+    alpha = 1 - confidence
     names = names_of(sample)
     averaged = isinstance(sample, SampledRows) and sample.averaged
-    for m, (name, replicates) in enumerate(zip(names, replicates_of(sample, draws), strict=True)):
+    metrics = replicates_of(sample, draws)
+    parts = []
+    for m, (name, replicates) in enumerate(zip(names, metrics, strict=True)):
         table = replicates.table
-        point, df = (array_of(table, column) for column in ("value", "df"))
+        point = array_of(table, "value")
+        df = array_of(table, "df")
         distribution = Distribution.of(replicates.drawn, point, df)
-        low, high = _bounds(replicates, name, distribution, 1 - confidence)
+        low, high = _bounds(replicates, name, distribution, alpha)
         if name == "roc_auc" and not averaged:
-            low, high = _widened(low, high, replicates.table, distribution, 1 - confidence)
+            low, high = _widened(low, high, table, distribution, alpha)
         bounds = columns_of(low=low, high=high, error=distribution.error)
-        undefined = pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
-        number = pl.lit(m, dtype=pl.Int32).alias("m")
-        parts.append(table.with_columns(*bounds, undefined, number, metric=pl.lit(name)))
+        table = table.with_columns(
+            *bounds,
+            _undefined_replicates(distribution),
+            pl.lit(m, dtype=pl.Int32).alias("m"),
+            metric=pl.lit(name),
+        )
+        parts.append(table)
+
     result = pl.concat(parts)
-    warn_of_replicates(result, draws, 1 - confidence)
-    biased = pl.col("metric").str.starts_with("max_informedness")
-    if result.filter(biased, pl.col("df") < _FEW_ROWS).height:
+    warn_of_replicates(result, draws, alpha)
+    is_biased = pl.col("metric").str.starts_with("max_informedness")
+    biased = result.filter(is_biased, pl.col("df") < _FEW_ROWS)
+    if not biased.is_empty():
         warn(
             "max_informedness is too large on average with few rows, and its bootstrap interval "
             "too: with 10 to 20 positives, 95 % intervals have a coverage of 64 to 84 %"
         )
     warn_without_bounds(
-        result, other="half of the replicates have no value, or all have the same one"
+        result,
+        other="half of the replicates have no value, or all have the same one",
     )
     return result
+
+
+def _undefined_replicates(distribution: Distribution) -> pl.Series:
+    return pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
 
 
 def names_of(sample: Sample[Any]) -> list[str]:
@@ -154,17 +204,21 @@ def _bounds(replicates: Replicates, name: str, distribution: Distribution, alpha
 
     low, high = distribution.bounds(alpha)
     value = distribution.point
-    df = distribution.df
+    rarer = distribution.df + 1
+    selected = array_of(replicates.table, "selected")
+    rows = _rows_behind(name, rarer, selected)
     with np.errstate(all="ignore"):
-        # All n rows of the whole agree, with a probability of at most low^n.
-        sources = _rows_behind(name, df + 1, array_of(replicates.table, "selected"))
-        least = np.where((df > 0) & (sources > 0), (alpha / 2) ** (1 / sources), np.nan)
+        has_rows = (distribution.df > 0) & (rows > 0)
         all_1 = value >= 1 - ROUNDING
         all_0 = value <= ROUNDING
+        # All n rows of the whole agree, with a probability of at most low^n.
+        least = (alpha / 2) ** (1 / rows)
+        least = np.where(has_rows, least, np.nan)
+        is_known = least > 0
         low = np.where(all_1, np.fmin(low, least), low)
-        low = np.where(all_0 & (least > 0), 0.0, low)
+        low = np.where(all_0 & is_known, 0.0, low)
         high = np.where(all_0, np.fmax(high, 1 - least), high)
-        high = np.where(all_1 & (least > 0), 1.0, high)
+        high = np.where(all_1 & is_known, 1.0, high)
     return low, high
 
 
@@ -174,12 +228,20 @@ def _widened(
     """Return bounds of ROC AUC at least as far from the value as those of the closed form."""
     import numpy as np
 
-    sizes = (array_of(table, name) for name in ("units", "positives", "negatives"))
-    estimates = Estimates(distribution.point, distribution.error, distribution.df, *sizes)
+    estimates = Estimates(
+        distribution.point,
+        distribution.error,
+        distribution.df,
+        array_of(table, "units"),
+        array_of(table, "positives"),
+        array_of(table, "negatives"),
+    )
     with np.errstate(all="ignore"):
         closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)
     # NaN, where replicates do not vary, is no bound.
-    return np.fmin(low, closed_low), np.fmax(high, closed_high)
+    low = np.fmin(low, closed_low)
+    high = np.fmax(high, closed_high)
+    return low, high
 
 
 def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
@@ -187,18 +249,21 @@ def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
 
     `rarer`: the rows of the rarer label. `selected`: the rows that the cutoff selects.
     """
-    # A threshold with an interpolated precision selects at least the rows of the recall.
-    head = name.partition("@")[0].removeprefix("interpolated_")
-    share = RATES[head].row_share if head in RATES else None
     if name in _WHOLE_SAMPLE:
         return rarer
-    if share is not None:
-        whole = share.whole(pl.col("truth"), pl.col("reached"))
-        if "reached" not in whole.meta.root_names():
-            return rarer
-        if whole.meta.eq(pl.col("reached")):
-            return selected
-    return rarer * float("nan")
+    unknown = rarer * float("nan")
+    # A threshold with an interpolated precision selects at least the rows of the recall.
+    head, _, _ = name.partition("@")
+    rate = RATES.get(head.removeprefix("interpolated_"))
+    if rate is None or rate.row_share is None:
+        return unknown
+    reached = pl.col("reached")
+    whole = rate.row_share.whole(pl.col("truth"), reached)
+    if "reached" not in whole.meta.root_names():
+        return rarer
+    if whole.meta.eq(reached):
+        return selected
+    return unknown
 
 
 def warn_of_replicates(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
@@ -237,19 +302,30 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
     """
     pairs = comparison.pairs
     draws = comparison.draws
+    rows = comparison.rows
     place = pl.int_range(pl.len(), dtype=pl.Int64)
+    metrics = replicates_of(rows, draws, pairs.names.name)
     parts = []
-    metrics = replicates_of(comparison.rows, draws, pairs.names.name)
-    for m, (target, replicates) in enumerate(zip(comparison.rows.metrics, metrics, strict=True)):
-        table = replicates.table.with_columns(m=pl.lit(m, pl.Int32), result=place)
-        both = pairs.both(pairs.with_places(table))
-        of_b = replicates.drawn[:, both["result"].to_numpy()]
-        of_a = replicates.drawn[:, both["base result"].to_numpy()]
-        parts.append(_test_differences(both, of_b - of_a, comparison, target.name))
+    for m, (target, replicates) in enumerate(zip(rows.metrics, metrics, strict=True)):
+        table = replicates.table.with_columns(
+            m=pl.lit(m, pl.Int32),
+            result=place,
+        )
+        places = pairs.with_places(table)
+        both = pairs.both(places)
+        result_of_b = both["result"].to_numpy()
+        result_of_a = both["base result"].to_numpy()
+        drawn = replicates.drawn
+        differences = drawn[:, result_of_b] - drawn[:, result_of_a]
+        parts.append(_test_differences(both, differences, comparison, target.name))
+
     table = pl.concat(parts)
     warn_of_replicates(table, draws, comparison.hypothesis.alpha)
-    sizes = ["n_system"] if comparison.rows.output.systems else ["n_baseline", "n_system"]
-    numbers = " and ".join("{}" for _ in sizes)
+    numbers = "{} and {}"
+    sizes = ["n_baseline", "n_system"]
+    if rows.output.systems:
+        numbers = "{}"
+        sizes = ["n_system"]
     text = pl.format(f"bootstrap over {numbers} {comparison.noun}", *sizes)
     return table.with_columns(method=text)
 
@@ -265,21 +341,32 @@ def _test_differences(
         difference=difference_of(pl.col("base value"), pl.col("value")),
         df=pl.min_horizontal("base df", "df"),
     )
-    distribution = Distribution.of(drawn, array_of(both, "difference"), array_of(both, "df"))
-    point = distribution.point
+    point = array_of(both, "difference")
+    df = array_of(both, "df")
+    distribution = Distribution.of(drawn, point, df)
     low, high = distribution.bounds(hypothesis.alpha)
     two_sided = p_value_of_interval(distribution.bounds, hypothesis.null_value, point)
+
     # Two scores that rank all rows alike have the same values in all replicates.
-    is_equal = (np.nan_to_num(drawn) == 0).all(axis=0) & (point == 0)
-    low, high = (np.where(is_equal, 0.0, bound) for bound in (low, high))
-    p = np.maximum(two_sided, 1 / (distribution.counts + 1))
-    p = np.where(np.isnan(low), np.nan, hypothesis.p_value(p, point, is_equal))
+    is_zero = np.nan_to_num(drawn) == 0
+    is_equal = is_zero.all(axis=0) & (point == 0)
+    low = np.where(is_equal, 0.0, low)
+    high = np.where(is_equal, 0.0, high)
+
+    least = 1 / (distribution.counts + 1)
+    p = np.maximum(two_sided, least)
+    p = hypothesis.p_value(p, point, is_equal)
+    p = np.where(np.isnan(low), np.nan, p)
     low, high = hypothesis.sides(low, high)
-    numbers = columns_of(low=low, high=high, p_value=p, standard_error=distribution.error)
-    undefined = pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
+    numbers = columns_of(
+        low=low,
+        high=high,
+        p_value=p,
+        standard_error=distribution.error,
+    )
     return both.with_columns(
         *numbers,
-        undefined,
+        _undefined_replicates(distribution),
         metric=pl.lit(name),
         value_baseline="base value",
         value_system="value",
