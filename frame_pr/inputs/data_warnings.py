@@ -91,8 +91,11 @@ def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
 
     To look at all rows took up to seven times as long as the average precision of 3 million rows.
     """
-    few_keys = data.select(keys).gather_every(max(data.height // _SAMPLED_GROUPS, 1)).unique()
-    return data.join(few_keys, on=keys, how="semi", nulls_equal=True) if keys else data
+    if not keys:
+        return data
+    step = max(data.height // _SAMPLED_GROUPS, 1)
+    few_keys = data.select(keys).gather_every(step).unique()
+    return data.join(few_keys, on=keys, how="semi", nulls_equal=True)
 
 
 def _warn_of_classes(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
@@ -137,9 +140,13 @@ def _warn_of_ranks(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
 
 def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> None:
     bounds: Any = (score.min(), score.max())
-    low, high = (float("nan") if bound is None else float(bound) for bound in bounds)
-    if not low < high or not all(map(isfinite, (low, high, *thresholds))):
+    if None in bounds:
         return
+    low, high = map(float, bounds)
+    are_finite = all(map(isfinite, (low, high, *thresholds)))
+    if not are_finite or low >= high:
+        return
+
     # A negative threshold below all scores and one that is far larger are deliberate: they select
     # all rows, or none.
     above = 2 * high - low
@@ -147,22 +154,24 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
     most = max(abs(low), abs(high)) * _DELIBERATE
     possible = 1 if low >= 0 and high <= 1 else 0
     if all((above < t < most or 0 < t < below) and t > possible for t in thresholds):
-        values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN]) + (
-            ", ..." if len(thresholds) > _SHOWN else ""
-        )
+        values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN])
+        if len(thresholds) > _SHOWN:
+            values += ", ..."
+        verb = "is" if len(thresholds) == 1 else "are"
         warn(
-            f"threshold: {values} {'is' if len(thresholds) == 1 else 'are'} far from all scores of "
+            f"threshold: {values} {verb} far from all scores of "
             f"column {shown(name)}, which lie between {low:g} and {high:g}; give thresholds on the "
             f"scale of the scores"
         )
 
 
 def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str]) -> None:
-    is_judged = (
-        data["truth"].fill_nan(None) if data["truth"].dtype.is_float() else data["truth"]
-    ).is_not_null()
-    judged = data.select(*keys).filter(is_judged).n_unique()
-    groups = data.select(*keys).n_unique()
+    labels = data["truth"]
+    if labels.dtype.is_float():
+        labels = labels.fill_nan(None)
+    keys_of_rows = data.select(*keys)
+    judged = keys_of_rows.filter(labels.is_not_null()).n_unique()
+    groups = keys_of_rows.n_unique()
     if judged < groups:
         warn(
             f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "

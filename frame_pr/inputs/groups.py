@@ -54,11 +54,14 @@ def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> Group
     of each row is looked up.
     """
     if not keys:
-        return Groups(frame.lazy().with_columns(group=pl.lit(0, dtype=pl.Int64)), {})
+        rows = frame.lazy().with_columns(group=pl.lit(0, dtype=pl.Int64))
+        return Groups(rows, {})
+
     if all(frame.schema[key] in _INTEGERS for key in keys):
         digits = [_Digit.of(frame.get_column(key)) for key in keys]
         if prod(digit.base for digit in digits) <= limit:
             return _number_by_digits(frame, digits)
+
     return _number_by_look_up(frame, keys, limit)
 
 
@@ -71,18 +74,26 @@ def _number_by_look_up(frame: pl.DataFrame, keys: Sequence[str], limit: int) -> 
             f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate "
             f"the frame in parts"
         )
+
     key = pl.struct(keys)
     # Joining hashes takes half of the time of joining many texts. Two keys with one hash are next
     # to impossible.
-    if len(frame) >= _HASHED_FROM and distinct.select(key.hash().is_unique().all()).item():
-        key = key.hash()
-    numbers = distinct.lazy().select(key=key, group=pl.int_range(pl.len(), dtype=pl.Int64))
+    if len(frame) >= _HASHED_FROM:
+        are_distinct = key.hash().is_unique().all()
+        if distinct.select(are_distinct).item():
+            key = key.hash()
+
+    number = pl.int_range(pl.len(), dtype=pl.Int64)
+    numbers = distinct.lazy().select(key=key, group=number)
     rows = frame.lazy().select(key=key)
     rows = rows.join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
     group = rows.select("group").collect(engine="in-memory")
+    numbered = frame.hstack(group)
+
     # One literal for all keys: polars takes two literals without rows for the same one.
     values = pl.lit(distinct.to_struct("keys")).gather("group")
-    return Groups(frame.hstack(group).lazy(), {name: values.struct.field(name) for name in keys})
+    keys_of_group = {name: values.struct.field(name) for name in keys}
+    return Groups(numbered.lazy(), keys_of_group)
 
 
 class _Digit(NamedTuple):
@@ -143,6 +154,8 @@ def _number_by_digits(frame: pl.DataFrame, digits: Sequence[_Digit]) -> Groups:
             number = digit.of_key() * below + number
             above = above // below
         below *= digit.base
-        keys[digit.key] = digit.to_key(above % digit.base if below < most else above)
+        if below < most:
+            above = above % digit.base
+        keys[digit.key] = digit.to_key(above)
     in_order = {digit.key: keys[digit.key] for digit in digits}
     return Groups(frame.lazy().with_columns(group=number), in_order)

@@ -339,7 +339,9 @@ def _refuse_share(share: Any) -> None:
     """Check that a prevalence that is a number lies between 0 and 1."""
     if not isinstance(share, float) or 0 < share < 1:
         return
-    percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
+    percent = ""
+    if 1 < share < 100:
+        percent = f": write {share / 100:g} for {share:g} percent"
     raise ValueError(
         f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}"
     )

@@ -108,7 +108,9 @@ class Rows:
             number = pl.col("weight")
         elif self.drops:
             number = (~pl.col("dropped")).cast(pl.Int64)
-        return number * pl.col("count") if self.has_counts else number
+        if self.has_counts:
+            number = number * pl.col("count")
+        return number
 
 
 def rows_of(
@@ -256,7 +258,10 @@ def _counting_rows(
         if data.schema["truth"].is_float():
             label = label.fill_nan(None)
         is_judged = label.is_not_null().any()
-        data = data.filter(is_judged.over(*keys) if keys else is_judged)
+        if keys:
+            is_judged = is_judged.over(*keys)
+        data = data.filter(is_judged)
+
     # If only some totals are a frame, the groups are those of the columns that have the others.
     if keys and totals and request.totals_read.keys() <= {total.name for total in totals}:
         # An absent row for each group of these frames; otherwise the group would be lost.
@@ -269,7 +274,9 @@ def _counting_rows(
             data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     if request.each_row:
         data = data.with_row_index("cluster")
-    return data.with_columns(_places(data, request)) if request.ordered else data
+    if request.ordered:
+        data = data.with_columns(_places(data, request))
+    return data
 
 
 def _canonical(
@@ -322,7 +329,9 @@ def _without_nan(
         missing.append("truth")
     schema = selection.data.schema
     floats = [name for name in missing if schema[name].is_float()]
-    return rows.with_columns(pl.col(floats).fill_nan(None)) if floats else rows
+    if floats:
+        rows = rows.with_columns(pl.col(floats).fill_nan(None))
+    return rows
 
 
 def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
@@ -338,9 +347,11 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[st
 
 def _of_judged_groups(rows: Rows) -> Rows:
     """Drop the rows of groups without any label."""
-    judged = rows.frame.filter("judged").select(pl.col("group").unique()).collect().to_series()
-    columns = zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True)
-    numbers = [name for name, weights in columns if weights.name]
+    groups = rows.frame.filter("judged").select(pl.col("group").unique())
+    judged = groups.collect().to_series()
+    weights_of_columns = zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True)
+    numbers = [name for name, weights in weights_of_columns if weights.name]
+
     others = ~pl.col("group").is_in(judged.implode())
     if rows.drops:
         others = others | pl.col("dropped")
@@ -350,7 +361,9 @@ def _of_judged_groups(rows: Rows) -> Rows:
 
 def present(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Drop the absent rows."""
-    return rows.filter(~pl.col("absent")) if "absent" in rows.collect_schema() else rows
+    if "absent" in rows.collect_schema():
+        rows = rows.filter(~pl.col("absent"))
+    return rows
 
 
 def _places(data: pl.DataFrame, request: Request) -> pl.Series:
@@ -361,7 +374,10 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
     descending = request.tie_rule.descending
     if request.tie_rule.by_row:
         place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
-        return PLACES - 1 - place if descending else place
+        if descending:
+            place = PLACES - 1 - place
+        return place
+
     if "tie_break" in request.roles.single:
         descending = request.options.get("tie_break_descending", True)
         column = data.get_column("tie_break")
@@ -373,7 +389,13 @@ def _places(data: pl.DataFrame, request: Request) -> pl.Series:
         column = data.get_column("gain").fill_null(0)
         if column.dtype.is_float():
             column = column.fill_nan(0)
-    coded = number_groups(column.alias("key").to_frame(), ["key"], limit=PLACES - 1).rows
-    tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
-    tie = pl.when(pl.col("key").is_not_null()).then(tie).otherwise(PLACES - 1)
+
+    last = PLACES - 1
+    table = column.alias("key").to_frame()
+    coded = number_groups(table, ["key"], limit=last).rows
+    place_of_value = pl.col("group")
+    if descending:
+        place_of_value = last - place_of_value
+    has_value = pl.col("key").is_not_null()
+    tie = pl.when(has_value).then(place_of_value).otherwise(last)
     return coded.select(tie=tie).collect(engine="in-memory").to_series()

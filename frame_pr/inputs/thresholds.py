@@ -83,25 +83,29 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
         fits = cast_key.is_null() == by_name(name).is_null()
         threshold_table = threshold_table.filter(fits)
     places = [f"key{i}" for i in range(len(keys))]
-    value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
-    values = threshold_table.select(
-        **dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True
-    )
-    groups = groups.select(
-        _GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True))
-    )
-    joined = (
-        groups.join(values, on=places, how="left", nulls_equal=True)
-        if keys
-        else groups.join(values, how="cross")
-    )
+    value = by_name(column)
+    if types[column].is_float():
+        value = value.fill_nan(None)
+    typed_keys = dict(zip(places, typed.values(), strict=True))
+    values = threshold_table.select(**typed_keys, threshold=value, has_row=True)
+    keys_of_groups = [by_name(key).alias(place) for key, place in zip(keys, places, strict=True)]
+    groups = groups.select(_GROUP, *keys_of_groups)
+    if keys:
+        joined = groups.join(values, on=places, how="left", nulls_equal=True)
+    else:
+        joined = groups.join(values, how="cross")
     table = joined.collect()
-    if (again := table[_GROUP].is_duplicated()).any():
-        where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
+
+    is_repeated = table[_GROUP].is_duplicated()
+    if is_repeated.any():
+        where = ""
+        if keys:
+            where = f" of {shown(table.filter(is_repeated).select(places).row(0))}"
         raise ValueError(
             f"threshold frame has several rows{where}: it must have one for each group"
         )
-    if missing := table["has_row"].null_count():
+    missing = table["has_row"].null_count()
+    if missing:
         key = table.filter(pl.col("has_row").is_null()).select(places).row(0)
         raise ValueError(
             f"threshold frame has no row for {missing} of "
@@ -135,4 +139,6 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
         if threshold_dtype.is_float():
             whole = number.floor() if ascending else number.ceil()
             limit = whole.clip(-1e30, 1e30).cast(pl.Int128)
-    return score <= limit if ascending else score >= limit
+    if ascending:
+        return score <= limit
+    return score >= limit

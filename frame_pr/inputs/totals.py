@@ -50,18 +50,19 @@ def constant_in_groups(
 
     `may_be_null`: whether all values of a group may be null.
     """
-    value = pl.col(name).fill_nan(None) if rows.collect_schema()[name].is_float() else pl.col(name)
+    value = pl.col(name)
+    if rows.collect_schema()[name].is_float():
+        value = value.fill_nan(None)
     nulls = value.null_count()
-    varies = (value.min() != value.max()) | (
-        nulls.is_between(1, pl.len() - 1) if may_be_null else nulls > 0
-    )
-    groups = (
-        rows.group_by("group")
-        .agg(value.min(), varies=varies)
-        .sort("group")
-        .collect(engine="streaming")
-    )
-    if several := groups.filter("varies").height:
+    lacks_values = nulls > 0
+    if may_be_null:
+        lacks_values = nulls.is_between(1, pl.len() - 1)
+    varies = (value.min() != value.max()) | lacks_values
+
+    of_groups = rows.group_by("group").agg(value.min(), varies=varies)
+    groups = of_groups.sort("group").collect(engine="streaming")
+    several = groups.filter("varies").height
+    if several:
         raise ValueError(
             f"{name} column {shown(column)} is not one number in each group: "
             f"{pluralize(several, 'group has', 'groups have')} "
@@ -174,12 +175,15 @@ def with_totals(
 def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Convert totals to Int64 without loss, or to Float64."""
     typed = totals.cast(dtype, strict=False)
-    if (below := totals.filter(totals < 0)).len():
+    below = totals.filter(totals < 0)
+    if below.len():
         raise ValueError(
             f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative"
         )
+
     fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
-    if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
+    bad = totals.filter(totals.is_not_null() & ~fits.fill_null(False))
+    if bad.len():
         raise ValueError(
             f"{name} column {shown(column)} holds {shown(bad[0])}: a total is a whole number below "
             f"2**56, or, where "
@@ -191,7 +195,8 @@ def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.
 def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
     """Return known totals where they exceed the totals of the rows; null elsewhere."""
     group, total, in_rows = columns
-    if missing := group.filter(total.is_null()).n_unique():
+    missing = group.filter(total.is_null()).n_unique()
+    if missing:
         groups = pluralize(group.n_unique(), "group", "groups")
         raise ValueError(
             f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, "

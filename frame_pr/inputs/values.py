@@ -34,7 +34,9 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     values = values.cast(from_dtype)
     cast = values.cast(to_dtype, strict=False)
     cast = pl.when(cast.cast(from_dtype, strict=False) == values).then(cast)
-    return cast if to_dtype == target else cast.cast(target, strict=False)
+    if to_dtype == target:
+        return cast
+    return cast.cast(target, strict=False)
 
 
 def keyed_value(
@@ -236,7 +238,8 @@ def check_labels(
     `advice`: see `refuse_missing_labels`.
     """
     refuse_missing_labels(argument, name, labels, advice)
-    labels = labels.fill_nan(None) if labels.dtype.is_float() else labels
+    if labels.dtype.is_float():
+        labels = labels.fill_nan(None)
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values = labels.drop_nulls().unique().sort()
         advice = "name its positive label, positive=..."
@@ -312,10 +315,12 @@ def _possible_labels(labels: pl.Series) -> pl.Series:
     """Return the distinct labels of a column: those of its rows, and those that it declares."""
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
-    present = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
-    present = (
-        (present.fill_nan(None) if present.dtype.is_float() else present).drop_nulls().unique()
-    )
+
+    if labels.dtype == pl.Categorical:
+        labels = labels.cast(pl.String)
+    elif labels.dtype.is_float():
+        labels = labels.fill_nan(None)
+    present = labels.drop_nulls().unique()
     if present.dtype.is_numeric() and len(present) and ((present == 0) | (present == 1)).all():
         return pl.Series([0, 1], dtype=present.dtype)
     return present
@@ -332,15 +337,21 @@ def check_score(name: str, score: pl.Series, advice: str) -> None:
 
     `advice`: what to do about missing scores; if empty, they are valid.
     """
-    if advice and (missing := count_missing(score)):
+    missing = count_missing(score) if advice else 0
+    if missing:
         null = score.null_count()
         values = pluralize(len(score), "value", "values")
-        kinds = f" ({null} null, {missing - null} NaN)" if missing > null else ""
+        kinds = ""
+        if missing > null:
+            kinds = f" ({null} null, {missing - null} NaN)"
         raise ValueError(
             f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}"
         )
+
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
-        whole = score.to_physical() if score.dtype == pl.Decimal else score
+        whole = score
+        if score.dtype == pl.Decimal:
+            whole = score.to_physical()
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
         if not whole.is_between(least, 2**63 - 1).all():
             raise ValueError(
@@ -373,8 +384,11 @@ def count_missing(values: pl.Series) -> int:
     """Count nulls and NaNs."""
     # The sum is NaN if any score is: with few rows, this takes a thirtieth of the time of testing
     # each score.
-    nan = values.dtype.is_float() and isnan(values.sum())
-    return values.null_count() + (int(values.is_nan().sum()) if nan else 0)
+    has_nan = values.dtype.is_float() and isnan(values.sum())
+    missing = values.null_count()
+    if has_nan:
+        missing += int(values.is_nan().sum())
+    return missing
 
 
 def listed_classes(classes: Any) -> list[Any]:
@@ -499,4 +513,6 @@ def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
     label = pl.col(column)
     if dtype in TEXTS:
         return label.cast(pl.String)
-    return label.fill_nan(None) if dtype.is_float() else label
+    if dtype.is_float():
+        return label.fill_nan(None)
+    return label

@@ -78,12 +78,16 @@ class Weights(NamedTuple):
 
     def in_units(self, weight: pl.Expr) -> pl.Expr:
         """Return a weight as a whole number of units."""
-        return (weight * self.unit).cast(pl.Int128) if self.fractional else weight
+        if not self.fractional:
+            return weight
+        return (weight * self.unit).cast(pl.Int128)
 
     def from_units(self, count: pl.Expr) -> pl.Expr:
         """Return a number of units as a weight."""
+        if not self.fractional:
+            return count
         # With the cast of `ratio`, which polars then computes once.
-        return count.cast(pl.Float64) / self.unit if self.fractional else count
+        return count.cast(pl.Float64) / self.unit
 
     def with_unit(
         self,
@@ -142,12 +146,15 @@ def check_counts(name: str, counts: pl.Series) -> None:
         return
     column = f"count column {shown(name)}"
     floats = counts.cast(pl.Float64).fill_nan(None)
-    if missing := floats.null_count():
+    missing = floats.null_count()
+    if missing:
         of_all = pluralize(len(counts), "value", "values")
         raise ValueError(
             f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row"
         )
-    if (bad := counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())).len():
+
+    bad = counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())
+    if bad.len():
         raise ValueError(
             f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; "
             f"weight= takes others"
@@ -169,15 +176,20 @@ def check_weights(
     floats = weights.cast(pl.Float64).fill_nan(None)
     lacking = floats.is_null()
     if argument == "gain":
-        lacking &= truth.is_not_null() & (truth.is_not_nan() if truth.dtype.is_float() else True)
-    if missing := lacking.sum():
+        lacking &= truth.is_not_null()
+        if truth.dtype.is_float():
+            lacking &= truth.is_not_nan()
+    missing = lacking.sum()
+    if missing:
         way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
         where = "" if argument == "weight" else ", in rows that have a truth"
         raise ValueError(
             f"{column} has {missing} missing of "
             f"{pluralize(len(weights), 'value', 'values')}{where}: {way}"
         )
-    if (bad := weights.filter((floats < 0) | floats.is_infinite())).len():
+
+    bad = weights.filter((floats < 0) | floats.is_infinite())
+    if bad.len():
         raise ValueError(
             f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= "
             f"0"
@@ -225,13 +237,14 @@ def shares_of_positives(name: str, column: str, shares: pl.Series, dtype: pl.Dat
 
 def class_counts(rows: pl.LazyFrame, *, has_counts: bool, drops: bool) -> pl.LazyFrame:
     """Count the rows and the positives of each group, without dropped rows."""
-    count = pl.col("count") if has_counts else pl.lit(1, dtype=pl.Int64)
-    count = pl.when("dropped").then(0).otherwise(count) if drops else count
-    return (
-        rows.select("group", rows=count, positives=pl.col("truth") * count)
-        .group_by("group")
-        .agg(pl.all().sum())
-    )
+    count = pl.lit(1, dtype=pl.Int64)
+    if has_counts:
+        count = pl.col("count")
+    if drops:
+        count = pl.when("dropped").then(0).otherwise(count)
+
+    counts = rows.select("group", rows=count, positives=pl.col("truth") * count)
+    return counts.group_by("group").agg(pl.all().sum())
 
 
 def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyFrame:
@@ -242,15 +255,20 @@ def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyF
     """
     positives = pl.col("positives")
     total = pl.col("rows")
-    target = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
-    if not isinstance(share, float):
+    if isinstance(share, float):
+        target = pl.lit(share)
+    else:
+        target = pl.col("prevalence")
         counts = counts.join(share, on="group", how="left")
         counts = counts.map_batches(_refuse_no_share, schema=counts.collect_schema())
-    both = (positives > 0) & (positives < total)
+
+    has_both = (positives > 0) & (positives < total)
+    of_positive = target * total / positives
+    of_negative = (1 - target) * total / (total - positives)
     return counts.select(
         "group",
-        of_positive=pl.when(both).then(target * total / positives).otherwise(0.0),
-        of_negative=pl.when(both).then((1 - target) * total / (total - positives)).otherwise(0.0),
+        of_positive=pl.when(has_both).then(of_positive).otherwise(0.0),
+        of_negative=pl.when(has_both).then(of_negative).otherwise(0.0),
     )
 
 
@@ -260,13 +278,15 @@ def with_class_weights(rows: pl.LazyFrame, weights: pl.LazyFrame, *, drops: bool
         weights, on="group", how="left", maintain_order="left"
     )
     weight = pl.when("truth").then("of_positive").otherwise("of_negative")
-    weight = pl.when("dropped").then(0.0).otherwise(weight) if drops else weight
+    if drops:
+        weight = pl.when("dropped").then(0.0).otherwise(weight)
     rows = rows.with_columns(weight=weight).drop("of_positive", "of_negative")
     return rows.with_columns(dropped=pl.col("weight") == 0)
 
 
 def _refuse_no_share(groups: pl.DataFrame) -> pl.DataFrame:
-    if missing := groups["prevalence"].null_count():
+    missing = groups["prevalence"].null_count()
+    if missing:
         raise ValueError(
             f"prevalence gives no share for {missing} of "
             f"{pluralize(groups.height, 'group', 'groups')}: every group of "
