@@ -56,12 +56,15 @@ class Estimates(NamedTuple):
     @staticmethod
     def of(table: pl.DataFrame, prefix: str = "") -> Estimates:
         """Read the columns of a table; null becomes NaN."""
-        return Estimates(*(array_of(table, prefix + name) for name in Estimates._fields))
+        names = [prefix + name for name in Estimates._fields]
+        arrays = [array_of(table, name) for name in names]
+        return Estimates(*arrays)
 
 
 def array_of(table: pl.DataFrame, name: str) -> Array:
     """Return a column as floats; null becomes NaN."""
-    return table[name].cast(pl.Float64).to_numpy()
+    column = table[name].cast(pl.Float64)
+    return column.to_numpy()
 
 
 def columns_of(**arrays: Array) -> list[pl.Series]:
@@ -91,8 +94,10 @@ def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple
 
 def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return `value -+ t error`."""
-    reach = t_quantile(alpha, estimates.df) * estimates.error
-    return estimates.value - reach, estimates.value + reach
+    value = estimates.value
+    quantile = t_quantile(alpha, estimates.df)
+    reach = quantile * estimates.error
+    return value - reach, value + reach
 
 
 def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -108,7 +113,9 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     error = estimates.error
     df = estimates.df
     # Use the exponential of a negative number: that of a positive one may overflow.
-    shrink = np.exp(-t_quantile(alpha, df) * error / (value * rest))
+    quantile = t_quantile(alpha, df)
+    scale = value * rest
+    shrink = np.exp(-quantile * error / scale)
     below = value * shrink
     low = below / (below + rest)
     high = value / (value + rest * shrink)
@@ -117,11 +124,21 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     all_1 = value >= 1 - ROUNDING
     # Without an error there are no bounds: 0 * error is NaN.
     zero = 0 * error
-    least = (alpha / 2) ** (1 / (df + 1)) + zero
-    low = np.select([all_1, all_0], [least, zero], low)
-    high = np.select([all_1, all_0], [1 + zero, 1 - least], high)
-    has_bounds = df > 0
-    return np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
+    n = df + 1
+    least = (alpha / 2) ** (1 / n) + zero
+    is_exact = [all_1, all_0]
+    low = np.select(is_exact, [least, zero], low)
+    high = np.select(is_exact, [1 + zero, 1 - least], high)
+    return _where(df > 0, low, high)
+
+
+def _where(has_bounds: Any, low: Array, high: Array) -> Bounds:
+    """Return bounds where there are some, and NaN elsewhere."""
+    import numpy as np
+
+    low = np.where(has_bounds, low, np.nan)
+    high = np.where(has_bounds, high, np.nan)
+    return low, high
 
 
 def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -134,13 +151,17 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     part = z * z / n
     whole = 1 + part
     variance = value * (1 - value) / n
-    reach = z * np.sqrt(variance + part / (4 * n))
+    spread = variance + part / (4 * n)
+    reach = z * np.sqrt(spread)
     middle = value + part / 2
     low = (middle - reach) / whole
     high = (middle + reach) / whole
+
     # Set the ends exactly, because the square root is rounded. Without units, 0 * middle is NaN.
     zero = 0 * middle
-    return np.where(value == 0, zero, low), np.where(value == 1, 1 + zero, high)
+    low = np.where(value == 0, zero, low)
+    high = np.where(value == 1, 1 + zero, high)
+    return low, high
 
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -148,9 +169,12 @@ def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
 
     J is the proportion of true positives among the rows that are positive or predicted so.
     """
-    proportion = estimates.value / (2 - estimates.value)
-    low, high = _proportion_bounds(estimates._replace(value=proportion), alpha)
-    return 2 * low / (1 + low), 2 * high / (1 + high)
+    f1 = estimates.value
+    proportions = estimates._replace(value=f1 / (2 - f1))
+    low, high = _proportion_bounds(proportions, alpha)
+    low = 2 * low / (1 + low)
+    high = 2 * high / (1 + high)
+    return low, high
 
 
 def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -174,9 +198,10 @@ def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     score_low = _score_bound(estimates, quantile)
     score_high = 1 - _score_bound(swapped, quantile)
 
-    is_inside = (value > ROUNDING) & (value < 1 - ROUNDING)
-    low = np.where(is_inside & (value > 0.5), np.minimum(low, score_low), low)
-    high = np.where(is_inside & (value < 0.5), np.maximum(high, score_high), high)
+    is_high = (value > 0.5) & (value < 1 - ROUNDING)
+    is_low = (value < 0.5) & (value > ROUNDING)
+    low = np.where(is_high, np.minimum(low, score_low), low)
+    high = np.where(is_low, np.maximum(high, score_high), high)
     return low, high
 
 
@@ -185,17 +210,24 @@ def _score_bound(estimates: Estimates, quantile: Array) -> Array:
     import numpy as np
 
     value = estimates.value
-    weight = estimates.df / (estimates.df + _FURTHER)
+    df = estimates.df
+    weight = df / (df + _FURTHER)
     of_sample = weight * estimates.error**2
 
     def is_too_far(theta: Array) -> Any:
         rest = 1 - theta
-        of_positives = theta**2 * rest / (1 + theta) / estimates.positives
-        of_negatives = theta * rest**2 / (2 - theta) / estimates.negatives
-        of_model = (1 - weight) * (of_positives + of_negatives)
-        return (value - theta) > quantile * np.sqrt(of_sample + of_model)
+        of_positives = theta**2 * rest / (1 + theta)
+        of_positives /= estimates.positives
+        of_negatives = theta * rest**2 / (2 - theta)
+        of_negatives /= estimates.negatives
+        of_classes = of_positives + of_negatives
+        of_model = (1 - weight) * of_classes
+        error = np.sqrt(of_sample + of_model)
+        distance = value - theta
+        return distance > quantile * error
 
-    low, _ = bisected(is_too_far, value * 0, value)
+    zero = 0 * value
+    low, _ = bisected(is_too_far, zero, value)
     return low
 
 
@@ -209,7 +241,10 @@ BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {
 
 
 def bounds_of(
-    kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, alpha: float | Array
+    kinds: Sequence[BoundsName],
+    metric: Any,
+    estimates: Estimates,
+    alpha: float | Array,
 ) -> Bounds:
     """Return the bounds of values by the kind of their metric; NaN with fewer than two units.
 
@@ -222,25 +257,28 @@ def bounds_of(
         for kind in set(kinds):
             places = [place for place, name in enumerate(kinds) if name == kind]
             is_kind = np.isin(metric, places)
-            low_of_kind, high_of_kind = BOUNDS[kind](estimates, alpha)
+            bounds_of_kind = BOUNDS[kind]
+            low_of_kind, high_of_kind = bounds_of_kind(estimates, alpha)
             low = np.where(is_kind, low_of_kind, low)
             high = np.where(is_kind, high_of_kind, high)
     # Bounds enclose the value, also if rounding puts a close bound on the wrong side.
     low = np.minimum(estimates.value, low)
     high = np.maximum(estimates.value, high)
-    defined = estimates.units > 1
-    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
+    return _where(estimates.units > 1, low, high)
 
 
 def with_bounds(
-    table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float
+    table: pl.DataFrame,
+    kinds: Sequence[BoundsName],
+    confidence: float,
 ) -> pl.DataFrame:
     """Return the table with `low` and `high`.
 
     It has the place `m` of the metric and the columns of `Estimates`.
     """
     estimates = Estimates.of(table)
-    low, high = bounds_of(kinds, table["m"].to_numpy(), estimates, 1 - confidence)
+    metric = table["m"].to_numpy()
+    low, high = bounds_of(kinds, metric, estimates, 1 - confidence)
     return table.with_columns(columns_of(low=low, high=high))
 
 
@@ -263,7 +301,9 @@ def with_bounds_of_means(
     `certain`: where all units agree by definition.
     """
     table = with_bounds(table, kinds, confidence)
-    agree = (pl.col("units") > 1) & (pl.col("units") < FEW_UNITS) & (pl.col("error") <= ROUNDING)
+    units = pl.col("units")
+    are_few = (units > 1) & (units < FEW_UNITS)
+    agree = are_few & (pl.col("error") <= ROUNDING)
     surprising = table.filter(agree, ~certain)
     if surprising.height:
         fewest: Any = surprising["units"].min()
@@ -271,16 +311,16 @@ def with_bounds_of_means(
             f"the {fewest} groups that are averaged have the same value, and their interval no "
             "width: so few groups do not show how others vary"
         )
-    return table.with_columns(
-        pl.when(agree).then("value").otherwise(bound).alias(bound) for bound in ("low", "high")
-    )
+    low = pl.when(agree).then("value").otherwise("low")
+    high = pl.when(agree).then("value").otherwise("high")
+    return table.with_columns(low=low, high=high)
 
 
+_DF = pl.col("df").fill_nan(None).fill_null(0)
 _NO_BOUNDS: Mapping[str, pl.Expr] = {
     "the value is infinite": pl.col("value").is_infinite(),
     "there is one unit only": pl.col("units") < 2,
-    "fewer than two rows or clusters of the rarer label": pl.col("df").fill_nan(None).fill_null(0)
-    <= 0,
+    "fewer than two rows or clusters of the rarer label": _DF <= 0,
 }
 """Why a value has no bounds: the first condition that holds."""
 
@@ -294,14 +334,20 @@ def warn_without_bounds(table: pl.DataFrame, *, other: str, hint: str = "") -> N
 
     `other`: the reason where no condition of `_NO_BOUNDS` holds. `hint`: what to do with one unit.
     """
-    lacking = table.filter(pl.col("low").is_null(), pl.col("value").is_not_null())
+    has_value = pl.col("value").is_not_null()
+    has_bounds = pl.col("low").is_not_null()
+    lacking = table.filter(has_value, ~has_bounds)
     if lacking.is_empty():
         return
-    reason = pl.lit(other)
-    for text, condition in reversed([*_NO_BOUNDS.items()]):
-        reason = pl.when(condition).then(pl.lit(text)).otherwise(reason)
-    found = lacking.select(reason=reason)["reason"]
-    reasons = "; ".join(found.unique(maintain_order=True))
+
+    candidates = []
+    for text, condition in _NO_BOUNDS.items():
+        reason_or_null = pl.when(condition).then(pl.lit(text))
+        candidates.append(reason_or_null)
+    reason = pl.coalesce(*candidates, pl.lit(other))
+    of_values = lacking.select(reason=reason)
+    distinct = of_values["reason"].unique(maintain_order=True)
+    reasons = "; ".join(distinct)
     if "one unit" in reasons:
         reasons += hint
     warn(f"{lacking.height} of {table.height} values have no bounds: {reasons}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -115,8 +115,9 @@ def format_table(
     style = _STYLES[check_choice("to", to, tuple(_STYLES))]
     table = _read(frame)
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
+    bounded = _column_with_bounds(numbers)
     signs = _signs(table, numbers, best)
-    bounded = next((name for name in _BOUNDED if {name, *_BOUNDS} <= {*numbers}), None)
+
     marks: pl.Series | None = None
     note = ""
     if tests is not None:
@@ -127,39 +128,57 @@ def format_table(
     texts = _texts(table, style, places, signs)
     if bounded is None:
         return _written(texts, style, numbers)
+
     cell = pl.col(bounded)
-    cell = pl.coalesce(pl.format("{} [{}, {}]", cell, *_BOUNDS), cell)
+    with_bounds = pl.format("{} [{}, {}]", cell, *_BOUNDS)
+    cell = pl.coalesce(with_bounds, cell)
     if marks is not None:
-        cell = pl.when(pl.lit(marks)).then(cell + style.mark).otherwise(cell)
+        is_marked = pl.lit(marks)
+        cell = pl.when(is_marked).then(cell + style.mark).otherwise(cell)
     texts = texts.with_columns(cell.alias(bounded))
-    if {"metric", "system"} <= {*texts.columns}:
-        notes = [part for part in (_level_of(table), note) if part]
-        texts = _by_metric(texts.with_columns(table["metric"].cast(pl.String)), bounded)
-        return _written(texts, style, table["metric"].to_list(), "; ".join(notes))
-    # The level is the same in all rows of intervals: the caption of a table names it.
-    return _written(texts.drop(*_BOUNDS, "level", strict=False), style, numbers)
+    if "metric" not in texts.columns or "system" not in texts.columns:
+        # The level is the same in all rows of intervals: the caption of a table names it.
+        texts = texts.drop(*_BOUNDS, "level", strict=False)
+        return _written(texts, style, numbers)
+
+    metrics = table["metric"].cast(pl.String)
+    texts = _by_metric(texts.with_columns(metrics), bounded)
+    notes = filter(None, [_level_of(table), note])
+    return _written(texts, style, metrics.to_list(), "; ".join(notes))
+
+
+def _column_with_bounds(numbers: Sequence[str]) -> str | None:
+    """Return the column that the bounds belong to, if there are bounds."""
+    for name in _BOUNDED:
+        if {name, *_BOUNDS}.issubset(numbers):
+            return name
+    return None
 
 
 def _texts(
     table: pl.DataFrame, style: _Style, decimals: int, signs: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
     """Return the table as texts, the best values in bold."""
-    cells = {}
+    cells: list[pl.Expr] = []
     for name, dtype in table.schema.items():
         text = _text(name, dtype, style, decimals)
         if name in signs:
             is_best = _is_best(text, name, signs[name], table.columns)
             before, after = map(pl.lit, style.bold)
-            text = pl.when(is_best).then(before + text + after).otherwise(text)
-        cells[name] = text
-    return table.select(text.alias(name) for name, text in cells.items())
+            bold = before + text + after
+            text = pl.when(is_best).then(bold).otherwise(text)
+        cells.append(text.alias(name))
+    return table.select(cells)
 
 
 def _written(texts: pl.DataFrame, style: _Style, numbers: Sequence[str], note: str = "") -> str:
     """Write texts in a style. `numbers`: the columns that hold numbers."""
-    titles = pl.DataFrame({"title": texts.columns}).select(style.escape(pl.col("title")))
-    lines = [titles["title"].to_list(), *texts.fill_null("-").rows()]
-    return style.write(lines, [name in numbers for name in texts.columns], note)
+    names = pl.DataFrame({"title": texts.columns})
+    titles = names.select(style.escape(pl.col("title")))
+    header = titles["title"].to_list()
+    rows = texts.fill_null("-").rows()
+    is_number = [name in numbers for name in texts.columns]
+    return style.write([header, *rows], is_number, note)
 
 
 def _read(frame: Any) -> pl.DataFrame:
@@ -167,16 +186,21 @@ def _read(frame: Any) -> pl.DataFrame:
     kind = kind_of(frame)
     # polars reads a period of pandas as an extension type, which it cannot write, and cuts objects.
     extensions = ("category", "interval", "object", "period")
-    has_no_text = [name for name in kind.columns if kind.type_of(str(name)).startswith(extensions)]
+    has_no_text = []
+    for name in kind.columns:
+        dtype_name = kind.type_of(str(name))
+        if dtype_name.startswith(extensions):
+            has_no_text.append(name)
     kind, _ = kind.with_keys(has_no_text)
     table = kind.read(kind.columns).collect()
+
     if not table.width:
         raise ValueError("frame: it has no columns; a table needs at least one")
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+            type_name = str(dtype)[:100]
             raise TypeError(
-                f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave "
-                "it out"
+                f"frame: column {shown(name)} is {type_name}, which no cell can hold; leave it out"
             )
     return table
 
@@ -194,64 +218,99 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
         return style.escape(column.cast(pl.String))
     if dtype.is_integer():
         return column.cast(pl.String)
+
     value = column.cast(pl.Float64).fill_nan(None)
-    decimal = value.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String)
-    text = pl.coalesce(decimal, value.cast(pl.String))
+    decimal = value.cast(pl.Decimal(38, decimals), strict=False)
+    # A number that is too large for a decimal, or infinite, has the text of a float.
+    text = pl.coalesce(
+        decimal.cast(pl.String),
+        value.cast(pl.String),
+    )
     if name not in _WORDS:
         return text
-    is_small = (value > 0) & (text.cast(pl.Float64) == 0)
-    least = f"<{10.0**-decimals:.{decimals}f}"
-    return pl.when(is_small).then(pl.lit(least)).otherwise(text)
+
+    rounds_to_0 = text.cast(pl.Float64) == 0
+    is_small = (value > 0) & rounds_to_0
+    least = 10.0**-decimals
+    less = pl.lit(f"<{least:.{decimals}f}")
+    return pl.when(is_small).then(less).otherwise(text)
 
 
 def _sign(name: str, best: Any) -> float | None:
     """Return -1 if the largest value is best, 1 if the smallest, 0 if neither; else None."""
     if isinstance(best, Mapping):
-        return _SIGNS[best[name]] if name in best else None
-    bare_names = (name, name.removeprefix("mean_").removeprefix("median_"))
-    record = next((metric(bare) for bare in bare_names if is_metric(bare)), None)
-    if record is None:
+        if name not in best:
+            return None
+        return _SIGNS[best[name]]
+
+    if not is_metric(name):
+        name = name.removeprefix("mean_").removeprefix("median_")
+    if not is_metric(name):
         return None
-    return 0.0 if record.kind == "threshold" else _SIGNS[record.best]
+    record = metric(name)
+    if record.kind == "threshold":
+        return 0.0
+    return _SIGNS[record.best]
 
 
 def _signs(table: pl.DataFrame, numbers: Sequence[str], best: Any) -> dict[str, pl.Expr]:
     """Return the columns whose best value is bold, with the sign of each value; see `_sign`."""
     metrics: list[str] = []
     if "value" in numbers and "metric" in table.columns:
-        metrics = table["metric"].cast(pl.String).unique(maintain_order=True).to_list()
+        names = table["metric"].cast(pl.String)
+        metrics = names.unique(maintain_order=True).to_list()
+
     if isinstance(best, Mapping):
-        refuse_missing([*best], [*numbers, *metrics], "numbers of the frame", "best")
+        allowed = [*numbers, *metrics]
+        refuse_missing([*best], allowed, "numbers of the frame", "best")
         for name, way in best.items():
             check_choice(f"best[{name!r}]", way, ("largest", "smallest"))
-    elif not ("system" in table.columns if best is None else check_flag("best", best)):
+    elif best is None:
+        if "system" not in table.columns:
+            return {}
+    elif not check_flag("best", best):
         return {}
-    of_columns = {name: _sign(name, best) for name in numbers}
+
+    signs = {}
+    for name in numbers:
+        sign = _sign(name, best)
+        if sign is not None:
+            signs[name] = pl.lit(sign)
+
     of_metrics = {name: _sign(name, best) for name in metrics}
     unknown = [name for name, sign in of_metrics.items() if sign is None]
     if unknown and best is True:
+        first = unknown[0]
         raise ValueError(
-            f"best: the name {shown(unknown[0])} does not say whether its largest value is best; "
-            f"give best={{{unknown[0]!r}: 'largest'}}, or 'smallest'"
+            f"best: the name {shown(first)} does not say whether its largest value is best; "
+            f"give best={{{first!r}: 'largest'}}, or 'smallest'"
         )
-    signs = {name: pl.lit(sign) for name, sign in of_columns.items() if sign is not None}
     if len(unknown) < len(metrics):
-        name = pl.col("metric").cast(pl.String)
-        signs["value"] = name.replace_strict(of_metrics, default=None, return_dtype=pl.Float64)
+        metric_name = pl.col("metric").cast(pl.String)
+        signs["value"] = metric_name.replace_strict(
+            of_metrics,
+            default=None,
+            return_dtype=pl.Float64,
+        )
     return signs
 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
     """Return whether a number looks like the best one of rows that differ only in `system`."""
-    value = by_name(name).cast(pl.Float64).fill_nan(None) * sign
-    best = text.sort_by(value, nulls_last=True).first()
+    before: Sequence[str] = ()
+    if "system" in columns:
+        before = columns[: columns.index("system")]
+    keys = [by_name(key) for key in columns if key in before or key == "metric"]
+
+    value = by_name(name).cast(pl.Float64)
+    value = value.fill_nan(None)
+    best = text.sort_by(value * sign, nulls_last=True).first()
     rows = pl.len()
-    place = columns.index("system") if "system" in columns else 0
-    keys = [by_name(key) for key in columns if key in columns[:place] or key == "metric"]
     if keys:
         best = best.over(keys)
         rows = rows.over(keys)
-    return (text == best) & (rows > 1) & (sign != 0)
+    has_best = (rows > 1) & (sign != 0)
+    return has_best & (text == best)
 
 
 # tables of systems and metrics
@@ -273,13 +332,35 @@ def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tup
     if baseline is None:
         raise ValueError("tests: it has several baselines; name one, compare(..., baseline=)")
     p_value = _p_value_of(tests) or "p_value"
-    keys = [name for name in table.columns[: table.columns.index("value")] if name in tests.columns]
-    p_values = tests.select(pl.col(keys).cast(pl.String), p=p_value)
-    of_rows = table.select(pl.col(keys).cast(pl.String))
-    joined = of_rows.join(p_values, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    of_baseline = f" against {baseline}{_method_of(tests)}"
-    note = f"{style.mark} {_WORDS[p_value]} < {_LEVEL}{_escaped(of_baseline, style)}"
-    return (joined["p"] < _LEVEL).fill_null(False), note
+
+    before = table.columns[: table.columns.index("value")]
+    names = [name for name in before if name in tests.columns]
+    keys = pl.col(names).cast(pl.String)
+    p_values = tests.select(keys, p=p_value)
+    joined = table.select(keys).join(
+        p_values,
+        on=names,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    method = _method_of(tests)
+    note = _note(p_value, f" against {baseline}{method}", style)
+    return _is_significant(joined["p"]), note
+
+
+def _is_significant(p_values: pl.Series) -> pl.Series:
+    """Return which p-values are small enough; a missing one is not."""
+    is_small = p_values < _LEVEL
+    return is_small.fill_null(False)
+
+
+def _note(p_value: str, text: str, style: _Style) -> str:
+    """Return what a mark means. `p_value`: the column with p-values; `text`: what follows."""
+    word = _WORDS[p_value]
+    escaped = style.escape(pl.lit(text))
+    ending = pl.select(escaped).item()
+    return f"{style.mark} {word} < {_LEVEL}{ending}"
 
 
 def _significant_differences(table: pl.DataFrame, style: _Style) -> tuple[pl.Series | None, str]:
@@ -287,25 +368,24 @@ def _significant_differences(table: pl.DataFrame, style: _Style) -> tuple[pl.Ser
     p_value = _p_value_of(table)
     if p_value is None:
         return None, ""
-    note = f"{style.mark} {_WORDS[p_value]} < {_LEVEL}{_escaped(_method_of(table), style)}"
-    return (table[p_value] < _LEVEL).fill_null(False), note
+    note = _note(p_value, _method_of(table), style)
+    return _is_significant(table[p_value]), note
 
 
 def _p_value_of(tests: pl.DataFrame) -> str | None:
     """Return the column with p-values, the adjusted ones if there are any."""
-    return next((name for name in _WORDS if name in tests.columns), None)
-
-
-def _escaped(text: str, style: _Style) -> str:
-    """Escape a text of a note."""
-    escaped: str = pl.select(style.escape(pl.lit(text))).item()
-    return escaped
+    for name in _WORDS:
+        if name in tests.columns:
+            return name
+    return None
 
 
 def _method_of(tests: pl.DataFrame) -> str:
     """Return the method of a comparison in brackets, if it is the same in all rows."""
     method = _only_value(tests, "method")
-    return "" if method is None else f" ({method})"
+    if method is None:
+        return ""
+    return f" ({method})"
 
 
 def _level_of(table: pl.DataFrame) -> str:
@@ -313,23 +393,36 @@ def _level_of(table: pl.DataFrame) -> str:
     level = _only_value(table, "level")
     if level is None:
         return ""
+    note = f"in brackets: {100 * level:.4g} % confidence intervals"
     n = _only_value(table, "n")
-    size = "" if n is None else f", n = {n}"
-    return f"in brackets: {100 * level:.4g} % confidence intervals{size}"
+    if n is not None:
+        note += f", n = {n}"
+    return note
 
 
 def _only_value(table: pl.DataFrame, name: str) -> Any:
     """Return the value of a column that is the same in all rows, otherwise None."""
-    if name not in table.columns or table[name].n_unique() != 1:
+    if name not in table.columns:
         return None
-    return table[name][0]
+    column = table[name]
+    if column.n_unique() != 1:
+        return None
+    return column[0]
 
 
 def _by_metric(texts: pl.DataFrame, value: str) -> pl.DataFrame:
     """Return a column for each metric, and a row for each combination of the keys."""
-    before = texts.columns[: texts.columns.index("metric")]
-    keys = [*before, *(name for name in _NAMES if name in texts.columns and name not in before)]
-    return texts.pivot("metric", index=keys, values=value, maintain_order=True)
+    columns = texts.columns
+    keys = columns[: columns.index("metric")]
+    for name in _NAMES:
+        if name in columns and name not in keys:
+            keys.append(name)
+    return texts.pivot(
+        "metric",
+        index=keys,
+        values=value,
+        maintain_order=True,
+    )
 
 
 # formats
@@ -344,19 +437,31 @@ def _one_line(text: pl.Expr) -> pl.Expr:
 def _escape_markdown(text: pl.Expr) -> pl.Expr:
     """Escape what Markdown reads as formatting. It reads an underscore inside a word as itself."""
     word = "([0-9A-Za-z])_([0-9A-Za-z])"
+    kept = f"${{1}}{_WORD_UNDERSCORE}${{2}}"
     # Twice, because the neighbours of a match are used up.
     for _ in range(2):
-        text = text.str.replace_all(word, f"${{1}}{_WORD_UNDERSCORE}${{2}}")
-    escaped = _one_line(text).str.replace_all(r"([\\`*_\[\]<>|~&$])", r"\${1}")
+        text = text.str.replace_all(word, kept)
+    text = _one_line(text)
+    escaped = text.str.replace_all(r"([\\`*_\[\]<>|~&$])", r"\${1}")
     return escaped.str.replace_all(_WORD_UNDERSCORE, "_")
 
 
 def _write_markdown(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
     """Write a table of GitHub's Markdown."""
     rules = ["--:" if is_number else ":--" for is_number in numbers]
-    rows = [lines[0], rules, *lines[1:]]
-    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    return f"{table}\n{note}\n" if note else table
+    header, *rows = lines
+    table = ""
+    for row in (header, rules, *rows):
+        cells = " | ".join(row)
+        table += f"| {cells} |\n"
+    return _with_note(table, note)
+
+
+def _with_note(table: str, note: str) -> str:
+    """Return the table with a note below it, if there is one."""
+    if not note:
+        return table
+    return f"{table}\n{note}\n"
 
 
 _LATEX = {
@@ -374,31 +479,59 @@ def _escape_latex(text: pl.Expr) -> pl.Expr:
 
 def _write_latex(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
     """Write a tabular of the package booktabs."""
-    columns = "".join("r" if is_number else "l" for is_number in numbers)
-    rows = [" & ".join(line) + r" \\" for line in lines]
-    parts = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
-    parts += [r"\bottomrule", r"\end{tabular}"]
+    letters = ["r" if is_number else "l" for is_number in numbers]
+    columns = "".join(letters)
+    header, *rows = [" & ".join(line) + r" \\" for line in lines]
+    parts = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     if note:
-        parts.append(rf"\par\smallskip{{\footnotesize {note.replace('%', chr(92) + '%')}}}")
-    return "\n".join(parts) + "\n"
+        note = note.replace("%", r"\%")
+        parts.append(rf"\par\smallskip{{\footnotesize {note}}}")
+    text = "\n".join(parts)
+    return text + "\n"
 
 
 def _write_text(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
     """Write columns of equal width."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rows: Iterable[list[str]] = (
-        [
-            cell.rjust(width) if is_number else cell.ljust(width)
-            for cell, width, is_number in zip(line, widths, numbers, strict=True)
-        ]
-        for line in lines
-    )
-    table = "".join("  ".join(row).rstrip() + "\n" for row in rows)
-    return f"{table}\n{note}\n" if note else table
+    columns = []
+    for column, is_number in zip(zip(*lines, strict=True), numbers, strict=True):
+        width = max(map(len, column))
+        if is_number:
+            columns.append([cell.rjust(width) for cell in column])
+        else:
+            columns.append([cell.ljust(width) for cell in column])
+
+    table = ""
+    for row in zip(*columns, strict=True):
+        line = "  ".join(row)
+        table += line.rstrip() + "\n"
+    return _with_note(table, note)
 
 
 _STYLES: Mapping[str, _Style] = {
-    "markdown": _Style(_escape_markdown, ("**", "**"), "†", _write_markdown),
-    "latex": _Style(_escape_latex, (r"\textbf{", "}"), r"$^\dagger$", _write_latex),
-    "text": _Style(_one_line, ("**", "**"), "†", _write_text),
+    "markdown": _Style(
+        escape=_escape_markdown,
+        bold=("**", "**"),
+        mark="†",
+        write=_write_markdown,
+    ),
+    "latex": _Style(
+        escape=_escape_latex,
+        bold=(r"\textbf{", "}"),
+        mark=r"$^\dagger$",
+        write=_write_latex,
+    ),
+    "text": _Style(
+        escape=_one_line,
+        bold=("**", "**"),
+        mark="†",
+        write=_write_text,
+    ),
 }

@@ -41,18 +41,23 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
     table = _means_of_differences(differences, comparison)
     table = with_t_test(table, comparison.hypothesis)
 
-    flipped = differences.with_columns(d=pl.col("d") - comparison.hypothesis.null_value)
+    null_value = comparison.hypothesis.null_value
+    flipped = differences.with_columns(d=pl.col("d") - null_value)
     if comparison.sample.clustered:
-        number = pl.col("cluster").rank("dense").over(pairs.on)
         flipped = flipped.drop_nulls("d")
-        flipped = flipped.with_columns(unit=number.cast(pl.Int64) - 1)
+        rank = pl.col("cluster").rank("dense").over(pairs.on)
+        number = rank.cast(pl.Int64) - 1
+        flipped = flipped.with_columns(unit=number)
         clusters = flipped.group_by(*pairs.test, "unit")
         flipped = clusters.agg(pl.col("d").sum())
+
     p_values = _sign_flips(table, flipped, comparison)
+    (p_value,) = columns_of(p=p_values)
     has_units = pl.col("n_system") > 1
+    method = pl.col("method").str
     return table.with_columns(
-        p_value=pl.when(has_units).then(*columns_of(p=p_values)),
-        method=pl.col("method").str.replace("paired t", "sign flips", literal=True),
+        p_value=pl.when(has_units).then(p_value),
+        method=method.replace("paired t", "sign flips", literal=True),
     )
 
 
@@ -63,35 +68,49 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     `cluster` is its cluster or the unit itself.
     """
     pairs = comparison.pairs
-    unit = pl.col("row") - pl.col("row").min().over(pairs.on)
+    row = pl.col("row")
+    first = row.min().over(pairs.on)
     cluster = "cluster" if comparison.sample.clustered else "row"
     values = with_units(comparison).select(
         *pairs.on,
         "place",
         "value",
-        unit=unit,
+        unit=row - first,
         cluster=cluster,
     )
-    units = values.select(*pairs.on, "unit", "cluster").unique()
-    of_units = units.join(pairs.table, on=pairs.keys, nulls_equal=True)
-    both = pairs._replace(table=of_units).both(values, "unit", "cluster", how="left")
+    units = values.select(*pairs.on, "unit", "cluster")
+    of_units = units.unique().join(pairs.table, on=pairs.keys, nulls_equal=True)
+    pairs_of_units = pairs._replace(table=of_units)
+    both = pairs_of_units.both(
+        values,
+        "unit",
+        "cluster",
+        how="left",
+    )
 
-    size = pl.max_horizontal(pl.col("base value", "value").abs())
-    noise = TIE * size.max().over(pairs.test)
+    sizes = pl.col("base value", "value").abs()
+    largest = pl.max_horizontal(sizes).max()
+    noise = TIE * largest.over(pairs.test)
     difference = pl.col("value") - pl.col("base value")
     is_tie = difference.abs() < noise
-    d = pl.when(is_tie).then(0.0).otherwise(difference)
     both = both.sort(*pairs.test, "unit")
-    return both.with_columns(d=d, noise=noise)
+    return both.with_columns(
+        d=pl.when(is_tie).then(0.0).otherwise(difference),
+        noise=noise,
+    )
 
 
 def with_units(comparison: Comparison) -> pl.DataFrame:
     """Return the values of units with the `place` of their system and `row`, equal for one unit."""
     sample = comparison.units
     pairs = comparison.pairs
-    unit = pl.struct(*pairs.on[:-1], *sample.unit_columns)
-    number = unit.rank("dense").cast(pl.Int64)
-    return pairs.with_places(sample.table.with_columns(row=number))
+    unit = pl.struct(
+        *pairs.on[:-1],
+        *sample.unit_columns,
+    )
+    number = unit.rank("dense")
+    table = sample.table.with_columns(row=number.cast(pl.Int64))
+    return pairs.with_places(table)
 
 
 def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
@@ -99,32 +118,44 @@ def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> 
     test = comparison.pairs.test
     d = pl.col("d")
     n = d.count().cast(pl.Int64)
-    values = pl.col("base value", "value").filter(d.is_not_null())
-    is_constant = d.max() - d.min() < pl.col("noise").first()
+    values = pl.col("base value", "value")
+    values_of_pairs = values.filter(d.is_not_null())
+    noise = pl.col("noise").first()
+    is_constant = d.max() - d.min() < noise
     deviation = pl.when(is_constant).then(0.0).otherwise(d.std())
-    counts = {
+    conditions = {
         "undefined": d.is_null(),
         "wins": d > 0,
         "equal": d == 0,
         "losses": d < 0,
     }
-    table = differences.group_by(test, maintain_order=True).agg(
-        values.mean(),
+    counts = {}
+    for name, condition in conditions.items():
+        count = condition.sum()
+        counts[name] = count.cast(pl.Int64)
+    tests = differences.group_by(test, maintain_order=True)
+    table = tests.agg(
+        values_of_pairs.mean(),
         units=n,
         df=n - 1,
         difference=d.mean(),
         spread=pl.when(n > 1).then(deviation),
-        **{name: units.sum().cast(pl.Int64) for name, units in counts.items()},
+        **counts,
     )
 
     spread = pl.col("spread")
-    error = spread / pl.col("units").sqrt()
+    n = pl.col("units")
+    error = spread / n.sqrt()
     if comparison.sample.clustered:
         influences = influences_on_mean(differences, test, "d")
         table = with_cluster_errors(table, influences, test)
-        error = pl.when(spread == 0).then(0.0 * pl.col("error")).otherwise("error")
-    effect_size = pl.when(spread > 0).then(pl.col("difference") / spread)
-    table = table.with_columns(standard_error=error, effect_size=effect_size)
+        error = pl.col("error")
+        error = pl.when(spread == 0).then(0.0 * error).otherwise(error)
+    effect_size = pl.col("difference") / spread
+    table = table.with_columns(
+        standard_error=error,
+        effect_size=pl.when(spread > 0).then(effect_size),
+    )
     return _described(table, "paired t", comparison)
 
 
@@ -150,21 +181,33 @@ def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comp
     import numpy as np
 
     test = comparison.pairs.test
-    number = table.select(test).with_row_index("number")
-    rows = differences.join(number, on=test, nulls_equal=True)
-    units = rows["unit"].to_numpy()
-    matrix = np.zeros((len(table), units.max(initial=-1) + 1))
-    matrix[rows["number"].to_numpy(), units] = rows["d"].fill_null(0.0)
+    tests = table.select(test)
+    numbers = tests.with_row_index("number")
+    rows = differences.join(numbers, on=test, nulls_equal=True)
+    number = rows["number"].to_numpy()
+    unit = rows["unit"].to_numpy()
+    shape = (len(table), unit.max(initial=-1) + 1)
+    matrix = np.zeros(shape)
+    matrix[number, unit] = rows["d"].fill_null(0.0)
 
+    size: Size = abs
     sign = comparison.hypothesis.sign
-    size = abs if sign == 0 else partial(np.multiply, sign)
+    if sign != 0:
+        size = partial(np.multiply, sign)
+
     p = np.ones(len(table))
-    is_small = np.count_nonzero(matrix, axis=1) <= _EXACT
+    n = np.count_nonzero(matrix, axis=1)
+    is_small = n <= _EXACT
     if is_small.any():
         p[is_small] = _all_flips(matrix[is_small], size)
-    if not is_small.all():
-        draws = (comparison.resamples, comparison.draws.seed)
-        p[~is_small] = _drawn_flips(matrix[~is_small], size, *draws)
+    is_large = ~is_small
+    if is_large.any():
+        p[is_large] = _drawn_flips(
+            matrix[is_large],
+            size,
+            comparison.resamples,
+            comparison.draws.seed,
+        )
     return p
 
 
@@ -173,18 +216,24 @@ def _all_flips(differences: Array, size: Size) -> Array:
     import numpy as np
 
     # The nonzero differences come first.
-    order = np.argsort(differences == 0, axis=1, kind="stable")
+    is_zero = differences == 0
+    order = np.argsort(is_zero, axis=1, kind="stable")
     differences = np.take_along_axis(differences, order, axis=1)
     numbers = np.count_nonzero(differences, axis=1)
     most = max(int(numbers.max()), 1)
+    differences = differences[:, :most]
     place = np.arange(most)[:, None]
 
     def bits_of(start: int, end: int) -> Any:
-        return np.arange(start, end) >> place & 1
+        number = np.arange(start, end)
+        return number >> place & 1
 
-    # The last sign of a two-sided test may stay: all flips of all signs have the same |sum|.
-    flips = 2 ** (most - 1) if size is abs else 2**most
-    share: Array = _count_flips(differences[:, :most], size, flips, bits_of) / flips
+    flips = 2**most
+    if size is abs:
+        # The last sign of a two-sided test may stay: all flips of all signs have the same |sum|.
+        flips //= 2
+    counts = _count_flips(differences, size, flips, bits_of)
+    share: Array = counts / flips
     return share
 
 
@@ -195,12 +244,19 @@ def _drawn_flips(differences: Array, size: Size, resamples: int, seed: int) -> A
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
     units = differences.shape[1]
     length = -(-resamples // 8)
-    random = np.random.default_rng(seed).bytes(length * units)
-    bits = np.frombuffer(random, dtype=np.uint8).reshape(units, length)
+    generator = np.random.default_rng(seed)
+    random = generator.bytes(length * units)
+    packed_bits = np.frombuffer(random, dtype=np.uint8)
+    packed_bits = packed_bits.reshape(units, length)
 
     def bits_of(start: int, end: int) -> Any:
-        some = bits[:, start // 8 : -(-end // 8)]
-        return np.unpackbits(some, axis=1, count=end - start)
+        first = start // 8
+        last = -(-end // 8)
+        return np.unpackbits(
+            packed_bits[:, first:last],
+            axis=1,
+            count=end - start,
+        )
 
     counts = _count_flips(differences, size, resamples, bits_of)
     share: Array = (1 + counts) / (1 + resamples)
@@ -246,12 +302,18 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     rows = comparison.rows
     pairs = comparison.pairs
     if rows.clustered:
-        table = _differences(rows, pairs, rows.estimates(), rows.influences())
+        estimates = rows.estimates()
+        influences = rows.influences()
+        table = _differences(rows, pairs, estimates, influences)
         return _tested(table, "paired t", comparison)
-    groups = [name for name in rows.output.key_columns.values() if name != pairs.names.name]
+
+    keys = rows.output.key_columns.values()
+    system = pairs.names.name
+    groups = [name for name in keys if name != system]
+    pairs_of_groups = pairs._replace(on=[*groups, "m"])
     estimates = rows.restored(rows.groups)
     influences = rows.restored(rows.influences_of_groups())
-    table = _differences(rows, pairs._replace(on=[*groups, "m"]), estimates, influences)
+    table = _differences(rows, pairs_of_groups, estimates, influences)
     if rows.averaged:
         table = _mean_differences(table, pairs.test)
     return _tested(table, "paired t", comparison)
@@ -260,13 +322,16 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
     """Compare ROC AUC of scores of the same rows by the normal distribution: DeLong's test."""
     table = compare_rows(comparison)
-    infinite = pl.when(pl.col("df") > 0).then(float("inf"))
-    return _tested(table.with_columns(df=infinite), "DeLong", comparison)
+    has_df = pl.col("df") > 0
+    infinity = float("inf")
+    table = table.with_columns(df=pl.when(has_df).then(infinity))
+    return _tested(table, "DeLong", comparison)
 
 
 def _tested(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFrame:
     """Return the table with bounds, p-values and the name of the test."""
-    return with_t_test(_described(table, name, comparison), comparison.hypothesis)
+    table = _described(table, name, comparison)
+    return with_t_test(table, comparison.hypothesis)
 
 
 def _differences(
@@ -277,27 +342,40 @@ def _differences(
 ) -> pl.DataFrame:
     """Return the differences of both values, their standard errors and degrees of freedom."""
     both = pairs.both(pairs.with_places(estimates))
-    both = both.join(_squares(pairs, influences), on=pairs.test, how="left", nulls_equal=True)
+    squares = _squares(pairs, influences)
+    both = both.join(
+        squares,
+        on=pairs.test,
+        how="left",
+        nulls_equal=True,
+    )
     a = pl.col("base value")
     b = pl.col("value")
     has_both = a.is_not_null() & b.is_not_null()
     df = pl.min_horizontal("df", "base df")
 
-    corrected = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
-    is_corrected = pl.col("m").is_in(corrected) & (not rows.clustered)
-    factor = pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
+    by_class = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
+    is_corrected = pl.col("m").is_in(by_class) & (not rows.clustered)
+    correction = (df + 1) / df
+    factor = pl.when(is_corrected).then(1.0).otherwise(correction)
     variance = pl.col("squares") * factor
-    has_errors = pl.all_horizontal(pl.col("error", "base error").is_not_null())
+    variance = variance.fill_nan(None)
+
+    errors = pl.col("error", "base error")
+    has_errors = pl.all_horizontal(errors.is_not_null())
     is_tested = has_both & has_errors & (df > 0)
-    error = pl.when(is_tested).then(variance.fill_nan(None).sqrt())
-    noise = TIE * pl.max_horizontal(a.abs(), b.abs())
+    error = pl.when(is_tested).then(variance.sqrt())
+    values = pl.col("base value", "value")
+    largest = pl.max_horizontal(values.abs())
+    is_noise = error <= TIE * largest
+    units = pl.min_horizontal("units", "base units")
     return both.with_columns(
-        pl.when(has_both).then(pl.col("base value", "value")),
-        units=pl.col("n").fill_null(pl.min_horizontal("units", "base units")),
+        pl.when(has_both).then(values),
+        units=pl.col("n").fill_null(units),
         undefined=1 - has_both.cast(pl.Int64),
         difference=difference_of(a, b),
         # An error of the size of rounding is 0.
-        standard_error=pl.when(error > noise).then(error).otherwise(0.0 * error),
+        standard_error=pl.when(is_noise).then(0.0 * error).otherwise(error),
         df=pl.when(df > 0).then(df),
     )
 
@@ -307,7 +385,9 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
 
     A cluster that one side lacks has no influence on its value.
     """
-    influences = pairs.with_places(influences).select(*pairs.on, "place", "cluster", "D")
+    influences = pairs.with_places(influences)
+    influences = influences.select(*pairs.on, "place", "cluster", "D")
+    D = pl.col("D")
     sides = []
     for place, sign in (("a", -1), ("b", 1)):
         side = pairs.table.join(
@@ -316,10 +396,12 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
             right_on=[*pairs.keys, "place"],
             nulls_equal=True,
         )
-        sides.append(side.select(*pairs.test, "cluster", D=sign * pl.col("D")))
-    D = pl.col("D")
+        side = side.select(*pairs.test, "cluster", D=sign * D)
+        sides.append(side)
+
     clusters = pl.concat(sides).group_by(*pairs.test, "cluster")
-    tests = clusters.agg(D.sum()).group_by(pairs.test)
+    differences = clusters.agg(D.sum())
+    tests = differences.group_by(pairs.test)
     return tests.agg(
         n=pl.len().cast(pl.Int64),
         squares=(D**2).sum(),
@@ -332,10 +414,14 @@ def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     has_value = pl.col("difference").is_not_null()
     n = has_value.sum()
     is_complete = (error.count() == n) & (n > 0)
-    variance = (error**2).sum() / n**2
-    return table.group_by(test).agg(
-        pl.col("base value", "value", "difference").mean(),
-        pl.col("df").filter(has_value).sum(),
+    squares = error**2
+    variance = squares.sum() / n**2
+    values = pl.col("base value", "value", "difference")
+    df = pl.col("df").filter(has_value)
+    tests = table.group_by(test)
+    return tests.agg(
+        values.mean(),
+        df.sum(),
         pl.col("units", "undefined").sum(),
         standard_error=pl.when(is_complete).then(variance.sqrt()),
     )

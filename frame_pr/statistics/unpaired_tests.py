@@ -20,13 +20,23 @@ def compare_values(comparison: Comparison) -> pl.DataFrame:
     """Compare values of different samples. Clusters that are in both enter by their covariance."""
     hypothesis = comparison.hypothesis
     kinds = comparison.sample.bounds
-    is_number = pl.col("m").is_in([m for m, kind in enumerate(kinds) if kind == "number"])
     both = _both_estimates(comparison)
-    shares = _combine_intervals(both.filter(~is_number), kinds, hypothesis)
-    numbers = _compare_means(both.filter(is_number), hypothesis)
-    table = pl.concat([shares, numbers], how="diagonal_relaxed")
-    sizes = pl.format(f" over {{}} and {{}} {comparison.noun}", "n_baseline", "n_system")
-    return table.with_columns(method=pl.col("name") + sizes)
+    numbers = [m for m, kind in enumerate(kinds) if kind == "number"]
+    is_number = pl.col("m").is_in(numbers)
+    means = both.filter(is_number)
+    shares = both.filter(~is_number)
+    tables = [
+        _combine_intervals(shares, kinds, hypothesis),
+        _compare_means(means, hypothesis),
+    ]
+    table = pl.concat(tables, how="diagonal_relaxed")
+    method = pl.format(
+        f"{{}} over {{}} and {{}} {comparison.noun}",
+        "name",
+        "n_baseline",
+        "n_system",
+    )
+    return table.with_columns(method=method)
 
 
 def _both_estimates(comparison: Comparison) -> pl.DataFrame:
@@ -45,7 +55,9 @@ def _both_estimates(comparison: Comparison) -> pl.DataFrame:
         undefined=pl.col("base undefined") + pl.col("undefined"),
         covariance=0.0,
     )
-    return _with_covariances(both, comparison) if comparison.sample.clustered else both
+    if not comparison.sample.clustered:
+        return both
+    return _with_covariances(both, comparison)
 
 
 def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
@@ -56,26 +68,36 @@ def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFram
     shared = pairs.both(influences, "cluster")
     product = pl.col("base D") * pl.col("D")
     tests = shared.group_by(pairs.test)
-    products = tests.agg(products=product.sum())
-    both = both.join(products, on=pairs.test, how="left", nulls_equal=True)
+    both = both.join(
+        tests.agg(products=product.sum()),
+        on=pairs.test,
+        how="left",
+        nulls_equal=True,
+    )
+
     # The root of n / (n - 1) of both groups, for n = df + 1.
     a = pl.col("base df")
     b = pl.col("df")
-    correction = ((a + 1) / a * (b + 1) / b).sqrt()
+    factor = (a + 1) / a * (b + 1) / b
+    correction = factor.sqrt()
     covariance = pl.col("products") * correction
-    return both.with_columns(covariance=covariance.fill_nan(None).fill_null(0.0))
+    covariance = covariance.fill_nan(None)
+    return both.with_columns(covariance=covariance.fill_null(0.0))
 
 
 def _compare_means(both: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     """Apply Welch's (1947) t-test to the means of both groups."""
     a = pl.col("base error") ** 2
     b = pl.col("error") ** 2
-    parts = a**2 / pl.col("base df") + b**2 / pl.col("df")
-    df = (a + b) ** 2 / parts
-    variance = a + b - 2 * pl.col("covariance")
+    df_a = pl.col("base df")
+    df_b = pl.col("df")
+    total = a + b
+    parts = a**2 / df_a + b**2 / df_b
+    variance = total - 2 * pl.col("covariance")
+    variance = variance.clip(lower_bound=0.0)
     table = both.with_columns(
-        standard_error=variance.clip(lower_bound=0.0).sqrt(),
-        df=df,
+        standard_error=variance.sqrt(),
+        df=total**2 / parts,
         name=pl.lit("Welch"),
     )
     return with_t_test(table, hypothesis)
@@ -104,27 +126,32 @@ def _combine_intervals(
         error_b = _implied_error(b, kinds, metric)
         total = error_a**2 + error_b**2
         variance = total - 2 * covariance
-        variance = np.where(variance > TIE * total, variance, 0.0 * total)
+        is_positive = variance > TIE * total
+        variance = np.where(is_positive, variance, 0.0 * total)
+
         # If the errors of clusters cancel, a difference other than 0 has no bounds.
         share = np.where(difference == 0, 0.0, np.nan)
         share = np.where(variance > 0, variance / total, share)
         share = np.where(covariance == 0, 1.0, share)
+        root = np.sqrt(share)
 
         def interval(alpha: float | Array) -> Bounds:
             """Return the bounds of the difference at error rates alpha."""
             low_a, high_a = bounds.bounds_of(kinds, metric, a, alpha)
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
-            below = np.hypot(high_a - a.value, b.value - low_b)
-            above = np.hypot(a.value - low_a, high_b - b.value)
-            root = np.sqrt(share)
-            low = difference - root * below
-            high = difference + root * above
-            return np.maximum(low, -1.0), np.minimum(high, 1.0)
+            reach_down = root * np.hypot(high_a - a.value, b.value - low_b)
+            reach_up = root * np.hypot(a.value - low_a, high_b - b.value)
+            low = difference - reach_down
+            high = difference + reach_up
+            low = np.maximum(low, -1.0)
+            high = np.minimum(high, 1.0)
+            return low, high
 
         low, high = interval(hypothesis.alpha)
         two_sided = p_value_of_interval(interval, hypothesis.null_value, difference)
         p = hypothesis.p_value(two_sided, difference, share == 0)
-        p = np.where(np.isnan(low), np.nan, p)
+        has_no_bounds = np.isnan(low)
+        p = np.where(has_no_bounds, np.nan, p)
     low, high = hypothesis.sides(low, high)
     columns = columns_of(
         low=low,
@@ -147,7 +174,8 @@ def p_value_of_interval(
 
     def is_excluded(z: Array) -> Any:
         low, high = interval(2 * ndtr(-z))
-        return ~((low <= null_value) & (high >= null_value))
+        is_included = (low <= null_value) & (high >= null_value)
+        return ~is_included
 
     least = np.zeros(len(difference))
     z, _ = bounds.bisected(is_excluded, least, least + _LARGEST_Z)
@@ -159,10 +187,12 @@ def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) ->
     import numpy as np
 
     low, high = bounds.bounds_of(kinds, metric, side, 0.05)
-    implied = (high - low) / bounds.t_quantile(0.05, side.df)
+    width = high - low
+    implied = width / bounds.t_quantile(0.05, side.df)
     is_0 = side.value <= bounds.ROUNDING
     is_1 = side.value >= 1 - bounds.ROUNDING
-    return np.where(is_0 | is_1, implied, side.error)
+    is_exact = is_0 | is_1
+    return np.where(is_exact, implied, side.error)
 
 
 # warnings
@@ -180,8 +210,10 @@ def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
     pairs = comparison.pairs
     if rows.rows.request.prevalence is not None:
         return
-    counts = rows.restored(rows.sizes()).filter(pl.col("m") == 0)
-    both = pairs.both(pairs.with_places(counts)).sort(pairs.test)
+    sizes = rows.restored(rows.sizes())
+    counts = sizes.filter(pl.col("m") == 0)
+    both = pairs.both(pairs.with_places(counts))
+    both = both.sort(pairs.test)
     if frames and not rows.clustered:
         _warn_of_same_rows(both)
     names = [metric.name for metric in rows.metrics if metric.of_prevalence]
@@ -205,14 +237,24 @@ def _warn_of_same_rows(both: pl.DataFrame) -> None:
 
 def _warn_of_prevalence(both: pl.DataFrame, name: str) -> None:
     """Warn if prevalences differ by a z-test of two proportions, whose standard error is pooled."""
-    a = pl.col("base positives") / pl.col("base units")
-    b = pl.col("positives") / pl.col("units")
-    rows = pl.col("base units") + pl.col("units")
-    pooled = (pl.col("base positives") + pl.col("positives")) / rows
-    variance = pooled * (1 - pooled) * rows / (pl.col("base units") * pl.col("units"))
-    differ = both.filter((b - a).abs() > _SIGNIFICANT_Z * variance.sqrt())
+    positives_a = pl.col("base positives")
+    positives_b = pl.col("positives")
+    rows_a = pl.col("base units")
+    rows_b = pl.col("units")
+    rows = rows_a + rows_b
+    a = positives_a / rows_a
+    b = positives_b / rows_b
+    positives = positives_a + positives_b
+    pooled = positives / rows
+    variance = pooled * (1 - pooled) * rows / (rows_a * rows_b)
+    error = variance.sqrt()
+    difference = b - a
+    is_significant = difference.abs() > _SIGNIFICANT_Z * error
+
+    differ = both.filter(is_significant)
     if differ.height:
-        first, second, both_groups = differ.select(a=a, b=b, pooled=pooled).row(0)
+        prevalences = differ.select(a=a, b=b, pooled=pooled)
+        first, second, both_groups = prevalences.row(0)
         warn(
             f"compare: {name} depends on the prevalence, which differs significantly in "
             f"{differ.height} of {both.height} pairs ({first:.3g} and {second:.3g} in the first); "
