@@ -313,7 +313,11 @@ class CallDraw(Draw):
             ]
             self.options["ties"] = self.one(rules)
         if kind == "tie_break" and self.way != "tally":
-            self.add_from("d", TIE_BREAKS)
+            # A dictionary of Arrow, which pandas has in place of an Enum, has no order.
+            is_pandas = self.way in ("pandas", "dask")
+            pools = TIE_BREAKS.items()
+            ordered = {dtype: pool for dtype, pool in pools if not (is_pandas and dtype == pl.Enum)}
+            self.add_from("d", ordered)
             self.options["tie_break"] = "d"
             if self.is_so(30):
                 self.options["tie_break_descending"] = False

@@ -149,13 +149,14 @@ class Goal(Cutoff):
     def counts(self, blocks: Blocks) -> Counts:
         """Return the counts at the best threshold; 0 rows if predicting nothing is best."""
         counts = super().counts(blocks)
-        if not self.allows_nothing:
-            return counts
-        defined = self.is_defined(blocks)
-        return counts._replace(
-            tp=pl.when(defined).then(counts.tp.fill_null(0)),
-            k=pl.when(defined).then(counts.k.fill_null(0)),
-        )
+        tp = counts.tp
+        k = counts.k
+        if self.allows_nothing:
+            tp = tp.fill_null(0)
+            k = k.fill_null(0)
+        # A group with one class has no best kappa, whatever its limit.
+        defined = pl.when(self.is_defined(blocks))
+        return counts._replace(tp=defined.then(tp), k=defined.then(k))
 
 
 AT_GOAL = rf"{GOAL}|threshold@{RANK}|equal_error_rate"

@@ -91,3 +91,13 @@ def test_rates_at_a_goal_have_no_bounds(ties):
     data = pl.DataFrame({"y": [1, 0], "s": [1, 1]})
     with pytest.raises(ValueError, match="precision@max_f1 "):
         data.pr.evaluate("precision@max_f1", "y", "s", ties=ties)
+
+
+@pytest.mark.parametrize("limit", ["", "@recall=0", "@recall=0.5", "@npv=0.5"])
+def test_a_group_without_negatives_has_no_best_kappa(limit):
+    # Kappa is 0/0 at every threshold, so no threshold is the best one, and nothing is counted.
+    frame = pl.DataFrame({"truth": [1, 1, 1], "score": [0.3, 0.2, 0.1]})
+    goal = f"max_kappa{limit}"
+    names = [goal, f"threshold@{goal}", f"k@{goal}", f"precision@{goal}"]
+    result = frame.pr.evaluate(names, "truth", "score")
+    assert result.row(0) == (None, None, None, None)
