@@ -52,9 +52,10 @@ def main() -> None:
         statistics=["mean", "weighted", "median"],
     ).row(0, named=True)
     micro = rows.pr.average_precision("truth", "score").item()
-    f1 = rows.pr.confusion("truth", prediction="prediction", by="class", mean_over="class")[
-        "mean_f1"
-    ].item()
+    rates = rows.pr.confusion(
+        "truth", prediction="prediction", by="class", mean_over="class", rates="f1"
+    )
+    f1 = rates["mean_f1"].item()
 
     shown = frame["shown"].to_numpy()[:, None] == np.arange(10)
     scores = frame.select(f"p{digit}" for digit in range(10)).to_numpy()

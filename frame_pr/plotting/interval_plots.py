@@ -152,11 +152,11 @@ class _Panel(NamedTuple):
 
 def _with_times(frame: Any) -> Any:
     """Return a frame of pandas with the starts of its periods."""
-    dtypes: Any = getattr(frame, "dtypes", None)
-    if hasattr(dtypes, "items"):
-        periods = [name for name, dtype in dtypes.items() if str(dtype).startswith("period[")]
-        return frame.assign(**{name: frame[name].dt.to_timestamp() for name in periods})
-    return frame
+    if not hasattr(frame, "assign"):
+        return frame
+    dtypes = frame.dtypes.items()
+    periods = [name for name, dtype in dtypes if str(dtype).startswith("period[")]
+    return frame.assign(**{name: frame[name].dt.to_timestamp() for name in periods})
 
 
 def _check_key(

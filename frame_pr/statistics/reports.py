@@ -141,6 +141,7 @@ def report(
         return in_slices
     if confidence is not None:
         frame = read_stream(frame)  # A stream can be read once, and the bounds read it again.
+        kind_of(frame)  # A distributed frame, which has no bounds, is refused by name.
     names = _metrics_of_report(k, threshold)
     counts = ["rows", "positives"] if mean_over is None else []
     arguments: Any = {"by": by, "mean_over": mean_over, **options}
