@@ -304,7 +304,8 @@ def test_clusters_in_both_groups_have_one_p_value():
         ).is_empty()
         assert result.select(pl.col("low", "high").is_between(-1, 1).all()).row(0) == (True, True)
         p_values.append(result["p_value"].to_list())
-    assert all(p == p_values[0] for p in p_values)
+    # The order in which sums are added differs from run to run, and with it the last bits.
+    assert all(p == pytest.approx(p_values[0], rel=0, abs=1e-9) for p in p_values)
 
 
 WILSON = stats.norm.ppf(0.975) ** 2 / (
