@@ -106,22 +106,20 @@ def compare(
 ) -> Frame:
     """Compare systems, or groups, by significance tests, one row per metric and pair.
 
-    What is compared: several scores of the same rows, `score=["bm25", "dense"]`; the groups of a
-    column, such as models or weeks, `between="model"`; or a dict of frames. The sample is the rows;
-    with `mean_over` the groups that are averaged, such as queries; with `cluster` what was drawn
-    together, such as users. The page of the docs on statistical methods has the formulas.
+    Systems are several scores of the same rows, `score=["bm25", "dense"]`, the groups of a column,
+    `between="model"`, or a dict of frames. The sample is the rows; with `mean_over` the groups that
+    are averaged, such as queries; with `cluster` what was drawn together, such as users. Formulas:
+    the page of the docs on statistical methods.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame, or a dict of them
-        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each system
-        and unit. Never changed. A dict has a frame for each system.
+        Scored rows, or a dict of them by system; or, without `truth` and `score`, a frame of
+        metrics, one row per system and unit.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
-    truth : str or polars expression, optional
-        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
-    score : str or polars expression, or several; optional
-        Several scores are the systems. Higher scores rank first, unless `ascending`.
+        Names of metrics; of a frame of metrics, its columns.
+    truth, score, positive, undefined : optional
+        As in `evaluate`. Several scores are the systems.
     by : str, polars expression or selector, or several; optional
         Columns whose values form groups, each with its own tests.
     mean_over : str or list of str, or True; optional
@@ -133,40 +131,28 @@ def compare(
         The system, or the group of `between`, to compare all others with; with `between` also
         "previous". Default: all pairs.
     paired : bool, optional
-        Whether the same groups of `mean_over`, or clusters, are compared. Default: True if two
-        systems share more than half of them.
-    method : "closed" or "bootstrap", optional
-        Closed form, or bootstrap of any metric. Default: the closed form where there is one.
+        Whether the same groups or clusters are compared. Default: True if two systems share more
+        than half of them.
     test : "t", "permutation" or "delong"
-        Student's t-test; random sign flips; or, for ROC AUC of independent rows, the normal test
-        of DeLong, DeLong and Clarke-Pearson (1988).
+        Student's t-test, the default; random sign flips; or the normal test of DeLong, DeLong and
+        Clarke-Pearson (1988), for ROC AUC of independent rows.
     alternative : "two-sided", "greater" or "less"
-        What a small p-value speaks for. A one-sided test has one finite bound.
+        What a small p speaks for. Default "two-sided".
     margin : float
         With "greater", whether the difference is above `-margin`; with "less", below `margin`.
         Default 0.
-    confidence : float
-        Confidence level of the interval, at least 0.5 and below 1. Default 0.95.
     cluster : str or polars expression, optional
         What was drawn together, if it is not the row or the group.
     sampled : "groups" or "rows", optional
-        With `mean_over`: whether the groups were drawn, the default, or are fixed, and rows were.
-    positive : optional
-        The positive label of `truth`.
+        With `mean_over`: whether groups were drawn, the default, or fixed groups have drawn rows.
     correction : "holm", "bh" or None
         How `p_adjusted` accounts for all tests of the call. Default "holm".
     resamples : int, optional
-        Number of random sign flips, at most 1,000,000. Default 10,000.
-    repeats : int, optional
-        Number of replicates of the bootstrap.
-    seed : int, optional
-        Seed of the sign flips and of the bootstrap. Default 0.
+        Number of sign flips, at most 1,000,000. Default 10,000.
+    confidence, method, repeats, seed, progress : optional
+        As in `intervals`. `seed` is also that of the sign flips.
     details : bool
-        Whether to add the columns that say how the result was computed. Default False.
-    progress : bool
-        Whether a long bootstrap shows its progress.
-    undefined : float, optional
-        Value that replaces null where a metric is undefined.
+        Whether to add columns, see below. Default False.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
 
@@ -182,25 +168,20 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        There is one system only, or none named as `baseline`; the test does not fit the sample; a
-        column is missing, given twice, of the wrong type, or has missing values.
+        There is one system only, or none named as `baseline`; the test does not fit the sample;
+        or as in `evaluate`.
     ImportError
         scipy is not installed.
 
     Warns
     -----
     DataWarning
-        A difference has no bounds, units are left out, many small groups of `by` probably are the
-        sample, or prevalences differ and a metric depends on them.
+        A difference has no bounds, units are left out, groups of `by` look like the sample, or
+        prevalences differ and a metric depends on them.
 
     See Also
     --------
     intervals, evaluate, plot_comparison
-
-    References
-    ----------
-    Smucker, Allan and Carterette (2007). A comparison of statistical significance tests for
-    information retrieval evaluation. CIKM, 623-632. https://doi.org/10.1145/1321440.1321528
 
     Examples
     --------
@@ -221,11 +202,6 @@ def compare(
     >>> compared = fp.compare(run, "average_precision", **call, details=True)
     >>> compared.select("method", "wins", "equal", "losses").row(0)
     ('paired t over 3 groups of query', 1, 2, 0)
-
-    >>> frames = {"last week": run, "now": run.with_columns(old="new")}
-    >>> compared = fp.compare(frames, "average_precision", "truth", "old", mean_over="query")
-    >>> compared.select("baseline", "system", "difference").row(0)
-    ('last week', 'now', 0.16666666666666666)
     """
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
