@@ -37,6 +37,7 @@ LINT = (
     "python .ci/one_step.py frame_pr",
     "mypy",
 )
+RECTOOLS = f"uv pip install --quiet --target {VENV / 'rectools'} rectools==0.17.0"
 GENERATE = [f"python docs/{name}.py" for name in ("metrics", "option_tables", "public_surface")]
 SITE = [
     "typos",
@@ -72,7 +73,7 @@ COMMANDS = {
     "peers": ("peers", "other libraries", ["python -m pytest -q tests/peers -n auto"]),
     "coverage": ("dev", "lines that fast tests run", [f"{FAST} -q -n 2 --cov=frame_pr"]),
     "fuzz": ("dev", "random cases: --cases 100000 --seed 7", ["python tests/fuzz.py"]),
-    "bench": ("bench", "time and memory: --base CHECKOUT", ["python -m benchmarks"]),
+    "bench": ("bench", "time and memory: --base CHECKOUT", [RECTOOLS, "python -m benchmarks"]),
     "package": ("release", "build wheel and sdist into dist/", PACKAGE),
     "workflows": ("workflows", "check .github", ["actionlint", "zizmor --offline .github"]),
     "lock": ("release", "write the newest versions to constraints.txt", LOCK),

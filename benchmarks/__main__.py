@@ -1,11 +1,12 @@
-"""Measure frame_pr, paired with another checkout and with other libraries.
+"""Measure frame_pr: `python3 dev.py bench`, or `python -m benchmarks`.
 
-Run:  python -m benchmarks [--base CHECKOUT] [--rows 2000000] [--rounds 5] [--peers] [--write]
+Prints tables as Markdown: times of other libraries, the targets, ten rows and the peak of memory.
+`--base CHECKOUT` compares time and memory with another checkout, in addition. Libraries and
+checkouts take turns, in processes with one thread each. All times are CPU time, and a ratio is the
+median over the rounds. Values are compared before a time counts.
 
-Prints ratios of CPU time and of peak memory as Markdown. The calls take turns: this checkout, then
-the other, in processes of their own with one thread, and a ratio is the median over the rounds.
-`--peers` adds other libraries, as multiples of frame_pr. `--write` puts the tables into
-benchmarks/REPORT.md, and those of `--peers` with their chart into docs/performance.md.
+`python -m benchmarks base --base ../other --only "tie_break" --rows 5000000` measures some calls
+of one table.
 """
 
 from __future__ import annotations
@@ -13,36 +14,53 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import distributions, version
 from itertools import product
+from math import isclose
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks.worker import CALLS, PEERS, SHAPES, rows_of
+from benchmarks.cases import OF_GROUPS, SHAPES, TASKS
 
 ROOT = Path(__file__).parents[1]
-LARGE = [shape for shape in SHAPES if shape != "10 rows"]
-LIMITS = {"average_precision": 1.35, "curve": 1.35, "18 metrics": 1.35, "with_curve": 1.35}
-FEW_TIED, SMALL_GROUPS = 1.8, {"average_precision": 1.45, "curve": 1.45, "18 metrics": 3.5}
+PAGES = ROOT / "benchmarks" / "REPORT.md", ROOT / "docs" / "performance.md"
 IMAGES = ROOT / "docs" / "images"
+CASES = [f"{shape}, {scores}" for shape, scores in product(SHAPES, ("tied", "untied"))]
+OF_MEMORY = [case for case in CASES if case.startswith(("20k x 100", "1 x 2M"))]
+LIBRARIES = "polarbearings", "DuckDB", "polars_ds", "scors", "scikit-learn"
+THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "NUMBA", "RAYON")} | {
+    "POLARS_MAX_THREADS": "1"
+}
+Line = Sequence[str]
+
+
+class Options(NamedTuple):
+    """The command line."""
+
+    base: Path | None
+    rows: int
+    rounds: int
+    only: str
+
+
+# processes that measure
+# -----------------------------------------------------------------------------------------------
 
 
 class Worker:
-    """A process that runs calls of a checkout."""
+    """A process that runs calls with frame_pr of a checkout. `packages`: a folder of libraries."""
 
-    def __init__(self, checkout: Path) -> None:
-        self.command = [sys.executable, str(ROOT / "benchmarks" / "worker.py")]
-        paths = [str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(paths),
-            "POLARS_MAX_THREADS": "1",
-        }
+    def __init__(self, checkout: Path, packages: Path | None = None) -> None:
+        paths = [str(path) for path in (packages, checkout) if path]
+        self.command = [sys.executable, "-P", str(ROOT / "benchmarks" / "cases.py")]
+        self.environment = {**os.environ, **THREADS, "PYTHONPATH": os.pathsep.join(paths)}
         self.process = subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,
@@ -52,138 +70,264 @@ class Worker:
         )
 
     def measure(self, *request: Any) -> tuple[float | None, Any]:
-        """Return the seconds of CPU and the value of a call; without the library None, and why."""
+        """Return the seconds of CPU and the means of a call; without the library None, and why."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        seconds, value = json.loads(self.process.stdout.readline())
-        return seconds, value
+        seconds, means = json.loads(self.process.stdout.readline())
+        return seconds, means
 
-    def peak(self, file: Path, call: str) -> float:
+    def peak(self, call: str, file: Path) -> float:
         """Return the peak memory of a call in megabytes, in a new process."""
-        command = [*self.command, json.dumps([str(file), call])]
+        command = [*self.command, call, str(file)]
         printed = subprocess.run(
             command, stdout=subprocess.PIPE, check=True, env=self.environment
         ).stdout
         return float(json.loads(printed))
 
 
-def limit(shape: str, tied: bool, call: str) -> float:
-    """Return the target of a ratio to the other checkout."""
-    if shape == "400k x 5":
-        return SMALL_GROUPS.get(call, 1.45)
-    return FEW_TIED if tied and shape in ("20 x 100k", "1 x 2M") else LIMITS.get(call, 1.35)
+Run = tuple[Worker, str]
+"""A process, and the call that it runs."""
+Times = dict[Run, list[float]]
+"""The seconds of each run in each round."""
 
 
-def ratios_to(base: Path, rows: int, rounds: int) -> Iterator[list[str]]:
-    """Return a line for each call: its seconds and the ratio of CPU time, for each shape."""
-    here, there = Worker(ROOT), Worker(base)
-    cases = list(product(LARGE, (True, False)))
-    yield ["call", *(f"{shape}, {'tied' if tied else 'untied'}" for shape, tied in cases)]
-    for call in CALLS:
-        cells = []
-        for shape, tied in cases:
-            pairs = []
-            for turn in range(rounds + 1):
-                (seconds, value), (other, expected) = (
-                    side.measure(shape, tied, rows, call) for side in (here, there)
-                )
-                assert abs(value - expected) <= 1e-9 * max(1, abs(expected)), (
-                    shape,
-                    tied,
-                    call,
-                    value,
-                    expected,
-                )
-                if turn:  # The first one generates the rows and warms up.
-                    pairs.append((seconds, seconds / other))
-            ratio = median(ratio for _, ratio in pairs)
-            mark = "" if ratio <= limit(shape, tied, call) else " (!)"
-            cells.append(
-                f"{ratio:.2f}{mark} ({median(seconds for seconds, _ in pairs) * 1000:.0f} ms)"
-            )
-        yield [call, *cells]
+def in_turns(task: str, runs: Sequence[Run], options: Options, rounds: int) -> Times:
+    """Return the seconds of calls that take turns.
+
+    The first round makes the data, compiles what is compiled late, and does not count.
+    """
+    times: Times = {run: [] for run in runs}
+    for turn in range(rounds + 1):
+        expected: dict[str, float] = {}
+        for run in runs:
+            worker, call = run
+            seconds, means = worker.measure(task, call, options.rows)
+            if seconds is None:
+                raise SystemExit(f"{task}: {call}: {means}; run python3 dev.py bench")
+            _compare(f"{task}: {call}", means, expected)
+            if turn:
+                times[run].append(seconds)
+    return times
 
 
-def peaks_to(base: Path, rows: int) -> Iterator[list[str]]:
-    """Return a line for each call: its peak memory per row, and the ratio to the other checkout."""
-    here, there = Worker(ROOT), Worker(base)
-    cases = list(product(LARGE, (True, False)))
-    yield ["call", *(f"{shape}, {'tied' if tied else 'untied'}" for shape, tied in cases)]
-    with TemporaryDirectory() as folder:
-        files = {case: Path(folder) / f"{place}.arrow" for place, case in enumerate(cases)}
-        for (shape, tied), file in files.items():
-            rows_of(shape, tied, rows).write_ipc(file, compression="uncompressed")
-            rows_of.cache_clear()
-        for call in CALLS:
-            peaks = [(here.peak(file, call), there.peak(file, call)) for file in files.values()]
-            yield [
-                call,
-                *(
-                    f"{own / max(other, 0.1):.2f} ({own * 2**20 / rows:.0f} B)"
-                    for own, other in peaks
-                ),
-            ]
+def _compare(name: str, means: dict[str, float], expected: dict[str, float]) -> None:
+    """Raise if a mean differs from that of a run before. ranx leaves the order of ties open."""
+    tolerance = 1e-4 if "ranx" in name else 1e-12
+    for metric, mean in means.items():
+        before = expected.setdefault(metric, mean)
+        if not isclose(mean, before, rel_tol=tolerance, abs_tol=tolerance):
+            raise SystemExit(f"{name}: {metric} is {mean}, and not {before}")
 
 
-def small_to(base: Path | None, rounds: int) -> Iterator[list[str]]:
-    """Return a line for each call on ten rows: milliseconds, and those of the other checkout."""
-    sides = [Worker(ROOT), *([Worker(base)] if base else [])]
-    yield ["call on 10 rows", "ms of CPU", *(["ms of the other checkout"] if base else [])]
-    for call in ("average_precision", "curve", "18 metrics", "LazyFrame"):
-        seconds = [
-            [side.measure("10 rows", False, 10, call)[0] for side in sides]
-            for _ in range(rounds + 1)
-        ][1:]
-        yield [call, *(f"{median(column) * 1000:.1f}" for column in zip(*seconds, strict=True))]
+def ratio(seconds: Sequence[float], divisors: Sequence[float]) -> float:
+    """Return the median ratio of two times over the rounds."""
+    return median(one / two for one, two in zip(seconds, divisors, strict=True))
 
 
-def peers(rows: int, rounds: int) -> dict[str, list[float | None]]:
-    """Return multiples of the CPU time of frame_pr by library, in the order of the cases."""
-    worker, found = Worker(ROOT), dict[str, list[float | None]]()
-    for name in PEERS:
-        own = "curve" if name.endswith("curve") else "average_precision"
-        for shape, tied in product(LARGE, (True, False)):
-            pairs = []
-            for turn in range(rounds + 1):
-                (seconds, value), (other, expected) = (
-                    worker.measure(shape, tied, rows, call) for call in (own, name)
-                )
-                if other is None:
-                    print(f"{name}: {expected}", file=sys.stderr)
-                    break
-                if expected and own == "average_precision":
-                    assert abs(value - expected) <= 1e-6 * abs(value), (
-                        name,
-                        shape,
-                        tied,
-                        value,
-                        expected,
-                    )
-                if turn:
-                    pairs.append(other / seconds)
-            found.setdefault(name, []).append(median(pairs) if pairs else None)
+def in_ms(times: Sequence[float]) -> str:
+    """Return the median in milliseconds, with two digits at least."""
+    value = median(times) * 1000
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def multiple(value: float) -> str:
+    """Return a multiple with two digits."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2f}" if value < 1 else f"{value:.1f}"
+
+
+# tables
+# -----------------------------------------------------------------------------------------------
+
+
+def per_group(options: Options) -> Iterator[Line]:
+    """Yield multiples of the CPU time of average precision, by library and shape."""
+    worker = Worker(ROOT)
+    ours = worker, "average_precision"
+    found: dict[str, dict[str, float]] = {name: {} for name in (*LIBRARIES, "rapidstats")}
+    first = ["frame_pr, ms"]
+    for case in CASES:
+        runs = [ours, *((worker, name) for name in found if name in TASKS[case].others)]
+        times = in_turns(case, runs, options, min(options.rounds, 3))
+        first.append(in_ms(times[ours]))
+        for run in times:
+            if run != ours:
+                found[run[1]][case] = ratio(times[run], times[ours])
+    yield ["library", *CASES]
+    yield first
+    for name, ratios in found.items():
+        yield [name, *(multiple(ratios[case]) if case in ratios else "-" for case in CASES)]
+
+
+class Comparison(NamedTuple):
+    """A call of ours, and those of other libraries that compute the same."""
+
+    title: str
+    task: str
+    ours: str
+    others: Sequence[str]
+
+
+COMPARISONS = [
+    Comparison(
+        "ROC AUC, 1 x 2M, untied",
+        "1 x 2M, untied",
+        "roc_auc",
+        ["rapidstats, roc_auc", "polarbearings, roc_auc", "scikit-learn, roc_auc"],
+    ),
+    Comparison(
+        "ROC AUC, 20k x 100, untied", "20k x 100, untied", "roc_auc", ["polarbearings, roc_auc"]
+    ),
+    *(
+        Comparison(f"curve, {case}", case, "curve", ["polarbearings, curve"])
+        for case in ("1 x 2M, tied", "1 x 2M, untied", "20k x 100, untied")
+    ),
+    Comparison(
+        "MAP of a run and judgments",
+        "search",
+        "MAP, TREC_EVAL, two frames",
+        ["pytrec_eval, MAP, with its dicts", "ranx, MAP, with its objects"],
+    ),
+    Comparison(
+        "MAP of joined rows, dicts or objects",
+        "search",
+        "MAP, TREC_EVAL",
+        ["pytrec_eval, MAP", "ranx, MAP"],
+    ),
+    Comparison(
+        "42 measures of a run and judgments",
+        "search",
+        "42 measures, TREC_EVAL, two frames",
+        ["pytrec_eval, 42 measures, with its dicts", "ranx, 31 measures, with its objects"],
+    ),
+    Comparison(
+        "42 measures of joined rows, dicts or objects",
+        "search",
+        "42 measures, TREC_EVAL",
+        ["pytrec_eval, 42 measures", "ranx, 31 measures"],
+    ),
+    Comparison("six metrics of lists", "lists", "six metrics", ["RecTools", "DuckDB"]),
+    Comparison(
+        "average precision of ten rows",
+        "10 rows",
+        "average_precision",
+        ["polarbearings", "scikit-learn"],
+    ),
+]
+
+
+class Target(NamedTuple):
+    """The most that a call may need, in multiples of another call, or in milliseconds."""
+
+    title: str
+    task: str
+    call: str
+    other: str | None
+    limit: float
+
+
+TARGETS = [
+    Target("text `tie_break` / without", "search", "MAP, tie_break", "MAP", 1.2),
+    Target("`TREC_EVAL` / average precision", "search", "MAP, TREC_EVAL", "MAP", 1.5),
+    Target("42 measures / average precision", "search", "42 measures", "MAP", 2.0),
+    Target(
+        "run and judgments to 42 measures / pytrec_eval with its dicts",
+        "search",
+        "42 measures, TREC_EVAL, two frames",
+        "pytrec_eval, 42 measures, with its dicts",
+        0.6,
+    ),
+    Target("six list metrics / RecTools", "lists", "six metrics", "RecTools", 0.6),
+    Target("six list metrics / DuckDB", "lists", "six metrics", "DuckDB", 2.0),
+    Target("average precision of ten rows, ms", "10 rows", "average_precision", None, 2.2),
+]
+
+
+@cache
+def measured(options: Options) -> dict[tuple[str, str], list[float]]:
+    """Return the seconds of all calls of the comparisons and targets, by task and call."""
+    worker = Worker(ROOT)
+    # RecTools needs older versions of pandas and numpy, which are in a folder of their own.
+    others = {"RecTools": Worker(ROOT, Path(sys.prefix) / "rectools")}
+    needed = [(item.task, call) for item in COMPARISONS for call in (item.ours, *item.others)]
+    needed += [(item.task, call) for item in TARGETS for call in (item.call, item.other) if call]
+    found = {}
+    for name in dict.fromkeys(task for task, _ in needed):
+        calls = dict.fromkeys(call for task, call in needed if task == name)
+        runs = [(others.get(call, worker), call) for call in calls]
+        times = in_turns(name, runs, options, options.rounds)
+        found |= {(name, call): seconds for (_, call), seconds in times.items()}
     return found
 
 
-def peer_table(found: dict[str, list[float | None]]) -> Iterator[list[str]]:
-    """Return a line for each library."""
-    yield [
-        "library",
-        *(
-            f"{shape}, {'tied' if tied else 'untied'}"
-            for shape, tied in product(LARGE, (True, False))
-        ),
-    ]
-    for name, ratios in found.items():
-        yield [
-            name,
-            *("-" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 1}f}" for ratio in ratios),
-        ]
+def other_tasks(options: Options) -> Iterator[Line]:
+    """Yield a line for each task and library."""
+    times = measured(options)
+    yield ["task", "library", "its ms", "ms of frame_pr", "multiple"]
+    for item in COMPARISONS:
+        ours = times[item.task, item.ours]
+        for name in item.others:
+            if (item.task, name) in times:
+                theirs = times[item.task, name]
+                cells = [in_ms(theirs), in_ms(ours), multiple(ratio(theirs, ours))]
+                yield [item.title, name.partition(", ")[0], *cells]
 
 
-def draw(found: dict[str, list[float | None]]) -> None:
+def targets(options: Options) -> Iterator[Line]:
+    """Yield a line for each target."""
+    times = measured(options)
+    yield ["target", "at most", "measured"]
+    for item in TARGETS:
+        seconds = times[item.task, item.call]
+        value = median(seconds) * 1000
+        if item.other:
+            value = ratio(seconds, times[item.task, item.other])
+        mark = " (!)" if value > item.limit else ""
+        yield [item.title, f"{item.limit:g}", f"{value:.2f}{mark}"]
+
+
+def peaks(options: Options, base: Path | None = None) -> Iterator[Line]:
+    """Yield the peak memory of each call in bytes per row above the input.
+
+    `base`: another checkout. Then it is the ratio to that, and the bytes in parentheses.
+    """
+    sides = [Worker(checkout) for checkout in (ROOT, base) if checkout]
+    calls = [call for call in OF_GROUPS if re.search(options.only, call)]
+    lines = {call: [call] for call in calls}
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.arrow"
+        for case in OF_MEMORY:
+            TASKS[case].data(options.rows).frame.write_ipc(file, compression="uncompressed")
+            for call in calls:
+                sizes = [side.peak(call, file) * 2**20 / options.rows for side in sides]
+                lines[call].append(f"{sizes[0]:.0f}")
+                if base:
+                    lines[call][-1] = f"{sizes[0] / max(sizes[1], 0.1):.2f} ({sizes[0]:.0f} B)"
+    yield ["call", *OF_MEMORY]
+    yield from lines.values()
+
+
+def base_peaks(options: Options) -> Iterator[Line]:
+    """Yield the peak memory, compared with the other checkout."""
+    return peaks(options, options.base)
+
+
+def base_times(options: Options) -> Iterator[Line]:
+    """Yield the ratio of each call to the other checkout for each shape, and its milliseconds."""
+    assert options.base is not None
+    here, there = Worker(ROOT), Worker(options.base)
+    yield ["data", "call", "ms", "ratio"]
+    for task in TASKS:
+        for call in TASKS[task].ours:
+            if re.search(options.only, f"{task}: {call}"):
+                times = in_turns(task, [(here, call), (there, call)], options, options.rounds)
+                value = ratio(times[here, call], times[there, call])
+                mark = " (!)" if value > 1.05 else ""
+                yield [task, call, in_ms(times[here, call]), f"{value:.2f}{mark}"]
+
+
+def draw(table: str) -> None:
     """Draw the multiples of frame_pr's time, once for a light page and once for a dark one."""
     import matplotlib
 
@@ -191,35 +335,24 @@ def draw(found: dict[str, list[float | None]]) -> None:
     import matplotlib.pyplot as plt
 
     matplotlib.rcParams["svg.hashsalt"] = "frame_pr"
-    cases = [(shape, tied) for shape, tied in product(LARGE, (True, False))]
-    names = [
-        name for name, ratios in found.items() if None not in ratios and not name.endswith("curve")
-    ]
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    found = {name: dict(zip(CASES, values, strict=True)) for name, *values in cells}
     for suffix, ink, colors in (
         ("", "#1f2328", ("#005a9c", "#c98602")),
         ("-dark", "#e6edf3", ("#6cb6ff", "#f0b849")),
     ):
         figure, axes = plt.subplots(
-            1, len(LARGE), figsize=(10, 2.6), sharey=True, layout="constrained"
+            1, len(SHAPES), figsize=(10, 2.6), sharey=True, layout="constrained"
         )
-        for axis, shape in zip(axes, LARGE, strict=True):
-            for offset, tied, color in ((0.2, True, colors[0]), (-0.2, False, colors[1])):
-                values = [found[name][cases.index((shape, tied))] or 0 for name in names]
-                places = [place + offset for place in range(len(names))]
-                axis.barh(
-                    places,
-                    values,
-                    0.38,
-                    left=0,
-                    color=color,
-                    label="tied scores" if tied else "untied scores",
-                )
-            axis.set(xscale="log", xlim=(1, 20_000), yticks=range(len(names)), yticklabels=names)
-            axis.set_title(
-                f"{shape.replace(' x ', ' groups of ').replace('1 groups', '1 group')}",
-                color=ink,
-                fontsize=9,
-            )
+        for axis, shape in zip(axes, SHAPES, strict=True):
+            for offset, scores, color in zip((0.2, -0.2), ("tied", "untied"), colors, strict=True):
+                values = [float(found[name][f"{shape}, {scores}"]) for name in LIBRARIES]
+                places = [place + offset for place in range(len(LIBRARIES))]
+                axis.barh(places, values, 0.38, left=0, color=color, label=f"{scores} scores")
+            ticks = range(len(LIBRARIES))
+            axis.set(xscale="log", xlim=(1, 20_000), yticks=ticks, yticklabels=LIBRARIES)
+            title = shape.replace(" x ", " groups of ").replace("1 groups", "1 group")
+            axis.set_title(title, color=ink, fontsize=9)
             axis.xaxis.set_major_formatter("{x:,.0f}")
             axis.tick_params(colors=ink, labelsize=8)
             axis.spines[["top", "right"]].set_visible(False)
@@ -227,63 +360,80 @@ def draw(found: dict[str, list[float | None]]) -> None:
         label = "CPU time of average precision, as a multiple of that of frame_pr (log scale)"
         figure.supxlabel(label, color=ink, fontsize=9)
         axes[-1].legend(fontsize=8, frameon=False, labelcolor=ink)
-        figure.savefig(
-            IMAGES / f"performance{suffix}.svg", transparent=True, metadata={"Date": None}
-        )
+        file = IMAGES / f"performance{suffix}.svg"
+        figure.savefig(file, transparent=True, metadata={"Date": None})
 
 
-def markdown(lines: Iterable[Sequence[str]]) -> str:
-    """Return a table."""
-    head, *body = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([head, "|" + " --- |" * (head.count("|") - 1), *body])
+# the command
+# -----------------------------------------------------------------------------------------------
+
+
+TABLES: dict[str, Callable[[Options], Iterator[Line]]] = {
+    "groups": per_group,
+    "others": other_tasks,
+    "targets": targets,
+    "memory": peaks,
+}
+"""The tables of the page."""
+BASE_TABLES = {"base": base_times, "base-memory": base_peaks}
+
+
+def versions() -> str:
+    """Return the versions of Python and of the libraries."""
+    names = "polars numpy polarbearings duckdb polars_ds scors scikit-learn rapidstats"
+    names += " pytrec_eval-terrier ranx"
+    folder = [str(Path(sys.prefix) / "rectools")]
+    texts = [f"Python {sys.version.split()[0]}"]
+    texts += [f"{name} {version(name)}" for name in names.split()]
+    texts += [f"RecTools {found.version}" for found in distributions(name="rectools", path=folder)]
+    return ", ".join(texts) + f", {os.cpu_count()} CPUs, one thread."
 
 
 def fill(path: Path, name: str, text: str) -> None:
     """Replace what is between the comments `<!-- name -->` and `<!-- end of name -->` of a page."""
     page = path.read_text(encoding="utf-8")
-    before, _, rest = page.partition(f"<!-- {name} -->\n")
-    after = rest.partition(f"<!-- end of {name} -->")[2]
-    path.write_text(
-        f"{before}<!-- {name} -->\n{text}\n<!-- end of {name} -->{after}", encoding="utf-8"
-    )
-
-
-def versions() -> str:
-    """Return the versions of Python and of the libraries."""
-    texts = [f"Python {sys.version.split()[0]}"]
-    for name in ("polars", "numpy", "polarbearings", "scors", "polars_ds", "scikit-learn"):
-        try:
-            texts.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return ", ".join(texts) + f", {os.cpu_count()} CPUs, one thread."
+    before, start, rest = page.partition(f"<!-- {name} -->\n")
+    if start:
+        after = rest.partition(f"<!-- end of {name} -->")[2]
+        page = f"{before}{start}{text}\n<!-- end of {name} -->{after}"
+        path.write_text(page, encoding="utf-8")
 
 
 def main() -> None:
     """Read the command line, measure, and print or write."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    names = [*TABLES, *BASE_TABLES]
+    parser.add_argument("tables", nargs="*", help=f"of {', '.join(names)}; all by default")
     parser.add_argument("--base", type=Path, help="another checkout of frame_pr")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", action="store_true", help="compare with other libraries")
+    parser.add_argument("--only", default="", help="a regular expression, for tables of the base")
     parser.add_argument(
         "--write", action="store_true", help="write benchmarks/REPORT.md and docs/performance.md"
     )
-    options = parser.parse_args()
-    texts = {"versions": versions(), "small": markdown(small_to(options.base, options.rounds))}
-    if options.base:
-        texts["time"] = markdown(ratios_to(options.base, options.rows, options.rounds))
-        texts["memory"] = markdown(peaks_to(options.base, options.rows))
-    if options.peers:
-        found = peers(options.rows, min(options.rounds, 3))
-        texts["peers"] = markdown(peer_table(found))
-        if options.write:
-            draw(found)
-            fill(ROOT / "docs" / "performance.md", "times", texts["peers"])
-    for name, text in texts.items():
-        if options.write:
-            fill(ROOT / "benchmarks" / "REPORT.md", name, text)
-        print(f"\n{name}\n\n{text}", flush=True)
+    words = parser.parse_args()
+    options = Options(words.base, words.rows, words.rounds, words.only)
+    tables = words.tables or [*TABLES, *(BASE_TABLES if words.base else [])]
+    texts = {"versions": versions()}
+    for name in tables:
+        print(f"\n{name}\n", flush=True)
+        lines = []
+        for cells in {**TABLES, **BASE_TABLES}[name](options):
+            line = f"| {' | '.join(cells)} |"
+            if not lines:
+                line += "\n|" + " --- |" * len(cells)
+            print(line, flush=True)
+            lines.append(line)
+        texts[name] = "\n".join(lines)
+    if words.write:
+        for page, (name, text) in product(PAGES, texts.items()):
+            fill(page, name, text)
+        if "groups" in texts:
+            draw(texts["groups"])
 
 
 if __name__ == "__main__":
