@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
 from frame_pr.frames.arguments import DEFAULTS
@@ -16,7 +14,7 @@ from frame_pr.metrics.rates import is_rate, rate_of
 _CUTOFF_NOTATIONS = {
     "K": "10",
     "K%": "10%",
-    **{f"{rate}=": f"{rate}=0.5" for rate in ("threshold", "recall", *LIMITED, "npv")},
+    **{f"{rate}=": f"{rate}=0.5" for rate in ("threshold", *LIMITED)},
 }
 """How the cutoff of a name is written, with an example."""
 
@@ -64,7 +62,7 @@ def _meaning(head: str, name: str) -> str:
         summary, _, _ = docstring.partition("\n")
         return summary.replace("`", "").rstrip(".")
 
-    meanings = (family.value for family in FAMILIES if re.fullmatch(family.pattern, name))
+    meanings = (family.value for family in FAMILIES if family.match(name))
     return next(meanings).replace("`", "")
 
 

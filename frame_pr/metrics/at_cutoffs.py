@@ -8,39 +8,21 @@ from fractions import Fraction
 import polars as pl
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.cutoffs import (
-    AT_CUTOFF,
-    LIMITED,
-    RANK,
-    Limit,
-    Npv,
-    Rank,
-    Recall,
-    SelectsAtMost,
-    Threshold,
-    cutoff_of,
-)
-from frame_pr.metrics.goals import AT_GOAL, BEST, GOAL, Goal, goal_of
-from frame_pr.metrics.metric import Aggregate, Blocks, Cutoff, Family, Metric, by_ties, ratio
+from frame_pr.metrics.cutoffs import AT_CUTOFF, RANK, Limit, Rank, SelectsAtMost, Threshold
+from frame_pr.metrics.goals import AT_GOAL, BEST, GOAL, Goal, cutoff_of
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES, rate_of
 
 
-def _rate_at_cutoff(name: re.Match[str], blocks: Blocks) -> Metric:
-    return _rate_at(name["rate"], cutoff_of(name["cutoff"]), blocks)
-
-
-def _rate_at_goal(name: re.Match[str], blocks: Blocks) -> Metric:
-    return _rate_at(name["rate"], goal_of(name["goal"]), blocks)
-
-
-def _rate_at(rate_name: str, cutoff: Cutoff, blocks: Blocks) -> Metric:
-    rate = rate_of(rate_name)
+def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
+    rate = rate_of(name["rate"])
+    cutoff = cutoff_of(name["cutoff"])
     counts = cutoff.counts(blocks)
     if rate.group_rows:
         counts = counts._replace(rows=blocks.rows)
     in_order = None
-    if isinstance(cutoff, Recall) and not blocks.fractional:
+    if isinstance(cutoff, Limit) and cutoff.kind == "recall" and not blocks.fractional:
         in_order = cutoff.aggregates_in_order(blocks)
     aggregates = by_ties(
         cutoff.aggregates(blocks),
@@ -51,11 +33,11 @@ def _rate_at(rate_name: str, cutoff: Cutoff, blocks: Blocks) -> Metric:
     # At a rank, k is at least 1.
     rate_needs = [fact for fact in rate.needs if not (isinstance(cutoff, Rank) and fact == "k")]
     return Metric(
-        "weighted count" if rate.is_count else "share",
         rate.value(counts),
         aggregates,
+        kind="weighted count" if rate.is_count else "share",
         cutoff=cutoff,
-        needs=tuple(dict.fromkeys([*cutoff.needs, *rate_needs])),
+        needs=(*cutoff.needs, *rate_needs),
         counts_ranks=isinstance(cutoff, SelectsAtMost),
         from_0_to_1=rate.range == "0 to 1",
         best=rate.best,
@@ -68,7 +50,7 @@ def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     counts = cutoff.counts(blocks)
     aggregates = cutoff.aggregates(blocks)
     value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
-    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
+    return Metric(value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
 
 
 def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -90,7 +72,6 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     else:
         value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     return Metric(
-        "share",
         value,
         by_ties(cutoff.aggregates(blocks), expected=True, bounded=True),
         cutoff=cutoff,
@@ -99,42 +80,20 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _threshold_that_reaches(name: re.Match[str], blocks: Blocks) -> Metric:
-    cutoff = cutoff_of(name["cutoff"])
-    assert isinstance(cutoff, (Recall, Npv))
-    aggregate = Aggregate(cutoff.allows(blocks), "strictest")
+def threshold_at(name: re.Match[str], blocks: Blocks) -> Metric:
+    """Build the metric that is the threshold of a cutoff, such as `threshold@max_f1`."""
+    cutoff = cutoff_of(name[0])
+    threshold = pl.col(f"threshold@{cutoff}")
+    is_defined = cutoff.is_defined(blocks)
+    if is_defined is not None:
+        threshold = pl.when(is_defined).then(threshold)
     return Metric(
-        "threshold",
-        pl.col(f"threshold@{cutoff}"),
-        by_ties({f"threshold@{cutoff}": aggregate}, bounded=isinstance(cutoff, Recall)),
+        threshold,
+        by_ties(cutoff.threshold_aggregates(blocks), bounded=cutoff.kind == "recall"),
+        kind="threshold",
         cutoff=cutoff,
-        needs=cutoff.needs,
-        beyond_steps=cutoff.beyond_steps,
-    )
-
-
-def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
-    limit = cutoff_of(name["cutoff"])
-    assert isinstance(limit, Limit)
-    aggregates = {f"threshold@{limit}": Aggregate(limit.allows(blocks), "loosest")}
-    return Metric(
-        "threshold",
-        pl.col(f"threshold@{limit}"),
-        by_ties(aggregates, bounded=False),
-        needs=("a step",),
-    )
-
-
-def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
-    cutoff = SelectsAtMost.parse(name["k"])
-    aggregates = {str(cutoff): Aggregate(cutoff.allows(blocks), "loosest")}
-    return Metric(
-        "threshold",
-        pl.col(str(cutoff)),
-        by_ties(aggregates, bounded=False),
-        cutoff=cutoff,
-        needs=cutoff.needs,
-        counts_ranks=True,
+        needs=("a threshold",),
+        counts_ranks=isinstance(cutoff, SelectsAtMost),
         beyond_steps=cutoff.beyond_steps,
     )
 
@@ -147,7 +106,6 @@ def _best_value(name: re.Match[str], blocks: Blocks) -> Metric:
         # If positives are not retrieved, no threshold may cost less than 1.
         is_share = Fraction(goal.rate_name.removeprefix("cost")) <= 1
     return Metric(
-        "share",
         value,
         by_ties(aggregates, bounded=goal.is_bounded),
         needs=goal.needs,
@@ -157,24 +115,11 @@ def _best_value(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _best_threshold(name: re.Match[str], blocks: Blocks) -> Metric:
-    goal = Goal.parse(name["goal"])
-    threshold = pl.when(goal.is_defined(blocks)).then(pl.col(f"threshold@{goal}"))
-    return Metric(
-        "threshold",
-        threshold,
-        by_ties(goal.threshold(blocks), bounded=False),
-        needs=("a threshold that pays",),
-        beyond_steps=goal.beyond_steps,
-    )
-
-
 def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
-    recall = Recall.parse(name["number"])
-    best = f"interpolated_precision@{recall}"
+    recall = Limit.parse(name["recall"])
+    best = name[0]
     aggregate = Aggregate(pl.when(recall.allows(blocks)).then(blocks.tp / blocks.k), "max")
     return Metric(
-        "share",
         pl.col(best),
         by_ties({best: aggregate}, bounded=True),
         cutoff=recall,
@@ -186,14 +131,14 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank("positives")
     aggregates = cutoff.aggregates(blocks)
     value = rates.precision(cutoff.counts(blocks))
-    return Metric("share", value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
+    return Metric(value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(
-        "weighted count",
         pl.col(name[0]),
         by_ties({}, expected=True, bounded=True),
+        kind="weighted count",
         needs=(),
         best="none",
     )
@@ -202,7 +147,6 @@ def _total(name: re.Match[str], blocks: Blocks) -> Metric:
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
-        "share",
         rate.value(blocks.counts),
         by_ties({}, expected=True, bounded=True),
         needs=rate.needs,
@@ -213,9 +157,9 @@ def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
     return Metric(
-        "count",
         pl.col("ties"),
         by_ties(aggregates, expected=True, bounded=True),
+        kind="count",
         needs=(),
         best="none",
     )
@@ -224,15 +168,8 @@ def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
 _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
 _AT_CUTOFFS = tuple(name for name in RATES if name not in COUNTS)
 _RATE = rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})"
-_AT_THRESHOLD_OF_LIMIT = rf"(?:{'|'.join(LIMITED)})={NUMBER}"
 FAMILIES = (
-    Family(
-        "r_precision",
-        "precision at k = P, where precision equals recall",
-        "r_precision",
-        _r_precision,
-        heads=("r_precision",),
-    ),
+    Family("r_precision", "precision at k = P, where precision equals recall", _r_precision),
     Family(
         "RATE@K, RATE@K%, RATE@threshold=T, RATE@recall=R, RATE@precision=Q, RATE@fpr=X, "
         "RATE@specificity=S, RATE@npv=V",
@@ -242,9 +179,9 @@ FAMILIES = (
         "least this recall, or negative predictive value (NPV). Q, X, S: the rows at the largest "
         "recall with at least this precision, at most this false positive rate, or at least this "
         "specificity. `costR` is (fp + R fn) / N",
+        _rate_at,
         rf"{_RATE}@(?P<cutoff>{AT_CUTOFF})",
-        _rate_at_cutoff,
-        heads=(*_AT_CUTOFFS, "cost10", *COUNTS),
+        examples=(*_AT_CUTOFFS, "cost10", *COUNTS),
     ),
     Family(
         "RATE@GOAL, RATE@threshold@K",
@@ -252,55 +189,55 @@ FAMILIES = (
         "threshold for a goal, as in `precision@max_f1`, `k@min_cost5` or "
         "`recall@max_precision@recall=0.8`, and the lowest one that selects at most K rows. If "
         "predicting nothing is best, no row is selected",
-        rf"{_RATE}@(?P<goal>{AT_GOAL})",
-        _rate_at_goal,
-        heads=("precision@max_f1", "recall@max_f1"),
+        _rate_at,
+        rf"{_RATE}@(?P<cutoff>{AT_GOAL})",
+        examples=("precision@max_f1", "recall@max_f1"),
     ),
     Family(
         "recall@K/min",
         "capped recall: hits among the first K rows, over min(K, P)",
-        f"recall@(?P<k>{RANK})/min",
         _capped_recall,
-        heads=("recall@10/min",),
+        f"recall@(?P<k>{RANK})/min",
+        examples=("recall@10/min",),
     ),
     Family(
         "net_benefit@threshold=T, standardized_net_benefit@threshold=T",
         "(tp - fp T / (1 - T)) / N for the rows with a score of at least T, a probability below 1: "
         "false positives count with the odds of the threshold. The standardized net benefit "
         "divides by P instead of N",
-        rf"(?P<standardized>standardized_)?net_benefit@threshold=(?P<number>{NUMBER})",
         _net_benefit,
-        heads=("net_benefit", "standardized_net_benefit"),
+        rf"(?P<standardized>standardized_)?net_benefit@threshold=(?P<number>{NUMBER})",
+        examples=("net_benefit", "standardized_net_benefit"),
     ),
     Family(
         "threshold@recall=R, threshold@npv=V",
         "the highest threshold with a recall of at least R, or an NPV of at least V",
-        rf"threshold@(?P<cutoff>(?:recall|npv)={NUMBER})",
-        _threshold_that_reaches,
-        heads=("threshold",),
+        threshold_at,
+        rf"threshold@(?:recall|npv)={NUMBER}",
+        examples=("threshold",),
     ),
     Family(
         "threshold@precision=Q, threshold@fpr=X, threshold@specificity=S",
         "the threshold of the largest recall with a precision of at least Q, a false positive rate "
         "of at most X, or a specificity of at least S",
-        rf"threshold@(?P<cutoff>{_AT_THRESHOLD_OF_LIMIT})",
-        _threshold_at_limit,
-        heads=("threshold",),
+        threshold_at,
+        rf"threshold@(?:precision|fpr|specificity)={NUMBER}",
+        examples=("threshold",),
     ),
     Family(
         "threshold@K, threshold@K%",
         "the lowest threshold that selects at most K rows. It is null if more rows share the "
         "highest score",
-        rf"threshold@(?P<k>{RANK})",
-        _threshold_at_rank,
-        heads=("threshold",),
+        threshold_at,
+        rf"threshold@{RANK}",
+        examples=("threshold",),
     ),
     Family(
         "interpolated_precision@recall=R",
         "the maximum precision over the thresholds with a recall of at least R",
-        rf"interpolated_precision@recall=(?P<number>{NUMBER})",
         _interpolated_precision_at_recall,
-        heads=("interpolated_precision",),
+        rf"interpolated_precision@(?P<recall>recall={NUMBER})",
+        examples=("interpolated_precision",),
     ),
     Family(
         "max_RATE, min_costR, max_RATE@LIMIT, min_costR@LIMIT",
@@ -308,18 +245,18 @@ FAMILIES = (
         "predicting nothing (0 if the rate has no value there). LIMIT: only the thresholds with at "
         "least this `recall=`, `precision=`, `specificity=` or `npv=`, or at most this `fpr=`, as "
         "in `max_f1@recall=0.6`; predicting nothing has no precision, and is within such a limit",
-        GOAL,
         _best_value,
-        heads=("max_f1", "min_cost10", *(f"max_{rate}" for rate in BEST)),
+        GOAL,
+        examples=("max_f1", "min_cost10", *(f"max_{rate}" for rate in BEST)),
     ),
     Family(
         "threshold@GOAL",
         "the best threshold for a goal, as in `threshold@max_f1` or "
         "`threshold@max_precision@recall=0.8`: the highest one with the best value. It is null if "
         "predicting nothing is better than every threshold, or costs no more",
-        rf"threshold@(?P<goal>{GOAL})",
-        _best_threshold,
-        heads=(
+        threshold_at,
+        rf"threshold@(?:{GOAL})",
+        examples=(
             "threshold@max_f1",
             "threshold@min_cost10",
             *(f"threshold@max_{rate}" for rate in BEST),
@@ -328,22 +265,20 @@ FAMILIES = (
     Family(
         "rows, positives",
         "N and P, the number of rows and of positives in the group",
-        "rows|positives",
         _total,
-        heads=("rows", "positives"),
+        "rows|positives",
+        examples=("rows", "positives"),
     ),
     Family(
         ", ".join(_OF_GROUP),
         "P/N, the precision of a random ranking",
-        "|".join(_OF_GROUP),
         _rate_of_group,
-        heads=tuple(_OF_GROUP),
+        "|".join(_OF_GROUP),
+        examples=tuple(_OF_GROUP),
     ),
     Family(
         "tied_rows",
         "the number of rows that share their score with another row of the group",
-        "tied_rows",
         _ties,
-        heads=("tied_rows",),
     ),
 )

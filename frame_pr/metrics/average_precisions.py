@@ -53,7 +53,6 @@ def _expected_sum(
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(pl.col("ap"), b.positives)
     return Metric(
-        "share",
         value,
         by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True),
     )
@@ -61,7 +60,7 @@ def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
 
 def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
     value = ratio(pl.col("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
-    return Metric("share", value, _average_precision(name, b).aggregates, from_0_to_1=False)
+    return Metric(value, _average_precision(name, b).aggregates, from_0_to_1=False)
 
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
@@ -74,21 +73,19 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
         parts[hits] = hits_among(b, k)
         mean = pl.when(pl.col(hits) > 0).then(pl.col(ap) / pl.col(hits)).otherwise(0.0)
         value = pl.when(b.positives > 0).then(mean)
-        return Metric("share", value, by_ties(parts, bounded=False), cutoff=cutoff)
+        return Metric(value, by_ties(parts, bounded=False), cutoff=cutoff)
 
     over = b.positives
     if name["divisor"] is None:
         over = pl.min_horizontal(b.positives, k)
     aggregates = by_ties(parts, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
-    return Metric("share", ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
+    return Metric(ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 
 def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
-        return Metric(
-            "share", ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True)
-        )
+        return Metric(ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
     points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels
     # of each block in whole numbers, because 3/10 is not the float 0.3. The first positive reaches
@@ -101,7 +98,7 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
     sum_name = f"iap_{points}"
     value = pl.when(b.positives > 0).then(pl.col(sum_name) / b.constant(points))
-    return Metric("share", value, by_ties({sum_name: iap}, bounded=True))
+    return Metric(value, by_ties({sum_name: iap}, bounded=True))
 
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: bool) -> pl.Expr:
@@ -121,7 +118,7 @@ def _chance(b: Blocks) -> pl.Expr:
 
 
 def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
-    return Metric("share", _chance(b), by_ties({}, expected=True, bounded=True), counts_ranks=True)
+    return Metric(_chance(b), by_ties({}, expected=True, bounded=True), counts_ranks=True)
 
 
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
@@ -129,9 +126,7 @@ def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     chance = _chance(b)
     value = ratio(whole.value - chance, 1 - chance)
     needs = ("positives", "negatives")
-    return Metric(
-        "share", value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False
-    )
+    return Metric(value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False)
 
 
 def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
@@ -166,53 +161,41 @@ FAMILIES = (
         "average_precision",
         "sum over steps of (d/P) (tp/k): the mean over the positives of the precision at their "
         "thresholds",
-        "average_precision",
         _average_precision,
-        heads=("average_precision",),
     ),
     Family(
         "average_precision@K, .../positives, .../hits",
         "sum of the precision at each positive among the first K rows, divided by min(K, P), by P, "
         "or by the number of "
         "these positives",
-        rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
-        heads=("average_precision@10/positives", "average_precision@10/hits"),
+        rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
+        examples=("average_precision@10/positives", "average_precision@10/hits"),
     ),
     Family(
         "interpolated_average_precision, ..._11, ..._101",
         "sum over steps of (d/P) times the maximum precision at this or any later threshold. `_11` "
         "and `_101`: the "
         "mean of this maximum over 11 or 101 recall levels",
-        "interpolated_average_precision(?:_(?P<points>11|101))?",
         _interpolated_average_precision,
-        heads=(
+        "interpolated_average_precision(?:_(?P<points>11|101))?",
+        examples=(
             "interpolated_average_precision",
             "interpolated_average_precision_11",
             "interpolated_average_precision_101",
         ),
     ),
-    Family(
-        "average_precision_lift",
-        "average_precision / prevalence",
-        "average_precision_lift",
-        _average_precision_lift,
-        heads=("average_precision_lift",),
-    ),
+    Family("average_precision_lift", "average_precision / prevalence", _average_precision_lift),
     Family(
         "chance_average_precision",
         "the expected average precision of a random ranking: ((P-1)/(N-1) (N - H) + H) / N, H = 1 "
         "+ 1/2 + ... + 1/N",
-        "chance_average_precision",
         _chance_average_precision,
-        heads=("chance_average_precision",),
     ),
     Family(
         "normalized_average_precision",
         "(average_precision - c) / (1 - c), c = chance_average_precision: 0 for a random ranking, "
         "1 for a perfect one",
-        "normalized_average_precision",
         _normalized_average_precision,
-        heads=("normalized_average_precision",),
     ),
 )

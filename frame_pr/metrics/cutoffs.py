@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -23,6 +22,7 @@ from frame_pr.metrics.metric import (
     BlocksRead,
     Counts,
     Cutoff,
+    CutoffKind,
     hits_among,
 )
 from frame_pr.metrics.numbers import DECIMAL, NUMBER, number, read_decimal
@@ -38,6 +38,7 @@ class Rank(Cutoff):
     """The first k rows. Misses fill up a group with fewer rows."""
 
     kind = "rank"
+    has_expectation = True
     k: int | Fraction | Literal["positives"]
     """A number of rows; a share of the rows of the group, at least one; or P, the positives."""
     text: str = field(default="", compare=False)
@@ -107,22 +108,13 @@ class SelectsAtMost(Cutoff):
     """The rows at the lowest threshold that selects at most K rows."""
 
     kind = "goal"
-    has_expectation = False
-    rank: Rank
     beyond_steps = "all"
     needs = ("a threshold",)
-
-    @classmethod
-    def parse(cls, text: str) -> SelectsAtMost:
-        """Read the rank from the name of a metric."""
-        return cls(Rank.parse(text))
+    is_first = False
+    rank: Rank
 
     def __str__(self) -> str:
         return f"threshold@{self.rank}"
-
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the largest counts of the blocks within the rank."""
-        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "max")
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether a threshold selects at most K rows."""
@@ -135,6 +127,7 @@ class Threshold(Cutoff):
 
     kind = "threshold"
     may_be_empty = True
+    has_expectation = True
     threshold: Fraction | float
     """The exact decimal as written; a float if it is infinite."""
     text: str
@@ -169,100 +162,15 @@ class Threshold(Cutoff):
 
 
 @dataclass(frozen=True, repr=False)
-class Recall(Cutoff):
-    """The rows at the highest threshold at which recall is at least the value."""
-
-    kind = "recall"
-    has_expectation = False
-    recall: Fraction
-    """A fraction that the same rankings reach as the decimal in the name."""
-    text: str
-
-    @classmethod
-    def parse(cls, text: str) -> Recall:
-        """Read a recall from the name of a metric."""
-        return cls(_next_fraction(_read_share("recall", text, zero=True)), text)
-
-    def __str__(self) -> str:
-        return f"recall={self.text}"
-
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the smallest counts of the blocks that reach the recall."""
-        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
-
-    def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
-        """Return the counts if rows come one by one, so a block is all positive or all negative."""
-        # The row that reaches the recall is inside the block: its first row, or the last positive
-        # that is needed.
-        too_many = blocks.size - 1
-        if self.recall > 0:
-            too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
-        tp = blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0)
-        return self.extreme_counts(self.allows(blocks), tp, blocks.k - too_many, "min")
-
-    def allows(self, blocks: Blocks) -> pl.Expr:
-        """Return whether the recall of the block is large enough."""
-        reached = _has_share(blocks.tp, blocks.positives, self.recall, fractional=blocks.fractional)
-        return (blocks.positives > 0) & reached
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Positives, because a group without them has no recall."""
-        return ("positives",)
-
-    @property
-    def beyond_steps(self) -> BlocksRead:
-        """Return that any first block reaches a recall of 0, with or without a positive."""
-        return "none" if self.recall > 0 else "first"
-
-
-@dataclass(frozen=True, repr=False)
-class Npv(Cutoff):
-    """The rows at the highest threshold whose negative predictive value is at least this."""
-
-    kind = "npv"
-    has_expectation = False
-    beyond_steps = "first"
-    needs = ("a threshold",)
-    npv: Fraction
-    text: str
-
-    @classmethod
-    def parse(cls, text: str) -> Npv:
-        """Read a negative predictive value from the name of a metric."""
-        return cls(_next_fraction(_read_share("npv", text, zero=False)), text)
-
-    def __str__(self) -> str:
-        return f"npv={self.text}"
-
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the smallest counts of the blocks that reach the value."""
-        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
-
-    def allows(self, blocks: Blocks) -> pl.Expr:
-        """Return whether the negative predictive value of the block is large enough."""
-        # Negatives in a block lower the share, so the first block that reaches it has a hit, or is
-        # the first of all.
-        rest = blocks.rows - blocks.k
-        negatives = rest - blocks.positives + blocks.tp
-        return (rest > 0) & _has_share(negatives, rest, self.npv, fractional=blocks.fractional)
-
-
-@dataclass(frozen=True, repr=False)
 class EqualErrors(Cutoff):
     """The rows at the highest threshold whose false positive rate is at least the miss rate."""
 
     kind = "goal"
-    has_expectation = False
     beyond_steps = "all"
     needs = ("positives", "negatives")
 
     def __str__(self) -> str:
         return "equal_error_rate"
-
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the smallest counts of the blocks that have crossed."""
-        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "min")
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the false positive rate of a block is at least its miss rate."""
@@ -289,113 +197,119 @@ class LimitedRate(NamedTuple):
 
     part: Callable[[Counts], pl.Expr]
     whole: Callable[[Counts], pl.Expr]
-    least: Callable[[Fraction], Fraction]
-    """Return the smallest share of `part` in `whole` that the limit allows."""
-    needs: tuple[str, ...]
-    zero: bool
+    needs: tuple[str, ...] = ()
+    kind: CutoffKind = "limit"
+    """"limit": the largest recall of the steps within the limit; no row if there is no such step.
+    Others: the first block that reaches it."""
+    zero: bool = False
     """Whether the limit may be 0; otherwise 0 would allow all rows."""
+    at_most: bool = False
+    """Whether the rate, which is 1 minus the share, must be at most the limit."""
 
 
 def _negatives(counts: Counts) -> pl.Expr:
     return counts.rows - counts.positives
 
 
+def _true_negatives(counts: Counts) -> pl.Expr:
+    return _negatives(counts) - counts.k + counts.tp
+
+
 LIMITED: Mapping[str, LimitedRate] = {
-    "precision": LimitedRate(
-        lambda c: c.tp, lambda c: c.k, lambda limit: limit, needs=(), zero=False
+    "recall": LimitedRate(
+        lambda c: c.tp, lambda c: c.positives, needs=("positives",), kind="recall", zero=True
     ),
-    # Of the negatives, the remaining ones are not predicted.
-    "fpr": LimitedRate(
-        lambda c: _negatives(c) - c.k + c.tp,
-        _negatives,
-        lambda limit: 1 - limit,
-        needs=("negatives",),
-        zero=True,
-    ),
-    "specificity": LimitedRate(
-        lambda c: _negatives(c) - c.k + c.tp,
-        _negatives,
-        lambda limit: limit,
-        needs=("negatives",),
-        zero=False,
-    ),
+    "precision": LimitedRate(lambda c: c.tp, lambda c: c.k),
+    "fpr": LimitedRate(_true_negatives, _negatives, needs=("negatives",), zero=True, at_most=True),
+    "specificity": LimitedRate(_true_negatives, _negatives, needs=("negatives",)),
+    "npv": LimitedRate(_true_negatives, lambda c: c.rows - c.k, needs=("a threshold",), kind="npv"),
 }
-"""A precision or a specificity of at least the limit, or a false positive rate of at most it."""
+"""The rates that a name may limit, as in `recall=0.8`."""
+LIMIT = rf"(?:{'|'.join(LIMITED)})={NUMBER}"
+"""How a limit is written."""
+AT_CUTOFF = rf"{NUMBER}|{DECIMAL}%|threshold={NUMBER}|{LIMIT}"
+"""How a rank, a threshold or a limit is written; a number may be no rank."""
 
 
 @dataclass(frozen=True, repr=False)
 class Limit(Cutoff):
-    """The rows at the largest recall of the steps within a limit of another rate.
+    """The rows at a limit of another rate, such as the first ones that reach a recall."""
 
-    No row is selected if no step is within the limit.
-    """
-
-    kind = "limit"
-    may_be_empty = True
-    has_expectation = False
     rate: str
     """The rate, a name in `LIMITED`."""
     limit: Fraction
     text: str
 
     @classmethod
-    def parse(cls, rate: str, text: str) -> Limit:
-        """Read a limit from the name of a metric."""
-        return cls(rate, _read_share(rate, text, zero=LIMITED[rate].zero), text)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Return what the limited rate needs."""
-        return LIMITED[self.rate].needs
+    def parse(cls, text: str) -> Limit:
+        """Read a limit from the name of a metric, such as `recall=0.8`."""
+        rate, _, number = text.partition("=")
+        return cls(rate, _read_share(rate, number, zero=LIMITED[rate].zero), number)
 
     def __str__(self) -> str:
         return f"{self.rate}={self.text}"
 
-    def counts(self, blocks: Blocks) -> Counts:
-        """Return the confusion table at the limit; null where the limited rate has no value."""
-        counts = super().counts(blocks)
-        if not self.needs:
-            return counts
-        defined = LIMITED[self.rate].whole(blocks.counts) > 0
-        return counts._replace(
-            tp=pl.when(defined).then(counts.tp), k=pl.when(defined).then(counts.k)
-        )
+    @property
+    def limited(self) -> LimitedRate:
+        """Return the record of the limited rate."""
+        return LIMITED[self.rate]
 
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the largest counts of the blocks within the limit.
+    @property
+    def least(self) -> Fraction:
+        """Return the smallest share within the limit that a ranking may have."""
+        return _next_fraction(1 - self.limit if self.limited.at_most else self.limit)
 
-        Both counts rise down the ranking, so one step has them.
+    @property
+    def kind(self) -> CutoffKind:
+        """Return the kind of the limited rate."""
+        return self.limited.kind
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether the first block that reaches the limit is it."""
+        return self.kind != "limit"
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Return whether no row is selected if no step is within the limit."""
+        return not self.is_first
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return what the limited rate needs."""
+        return self.limited.needs
+
+    @property
+    def beyond_steps(self) -> BlocksRead:
+        """Return that any first block reaches a recall of 0 or an NPV, also without a positive."""
+        # Negatives in a block lower the NPV, so the first block that reaches it has a hit, or is
+        # the first of all.
+        return "first" if self.kind == "npv" or self.least == 0 else "none"
+
+    def is_defined(self, blocks: Blocks) -> pl.Expr | None:
+        """Return whether the limited rate has a value, if it needs more than predicted rows."""
+        return self.limited.whole(blocks.counts) > 0 if self.needs and not self.is_first else None
+
+    def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
+        """Return the counts at a recall if a block is all positive or all negative.
+
+        Rows come one by one then, so the row that reaches the recall is inside the block: its first
+        row, or the last positive that is needed.
         """
-        return self.extreme_counts(self.allows(blocks), blocks.tp, blocks.k, "max")
+        too_many = blocks.size - 1
+        if self.least > 0:
+            needed_positives = _least(blocks.positives, self.least)
+            too_many = (blocks.tp - needed_positives).clip(0, too_many)
+        surplus_hits = pl.when(blocks.hits > 0).then(too_many).otherwise(0)
+        return self.extreme_counts(blocks, blocks.tp - surplus_hits, blocks.k - too_many)
 
     def allows(self, blocks: Blocks) -> pl.Expr:
-        """Return whether the block is a step within the limit."""
-        limited = LIMITED[self.rate]
-        part = limited.part(blocks.counts)
-        whole = limited.whole(blocks.counts)
-        least = _next_fraction(limited.least(self.limit))
-        within = _has_share(part, whole, least, fractional=blocks.fractional)
-        return (blocks.hits > 0) & (whole > 0) & within
-
-
-LIMITS: Mapping[str, Callable[[str], Cutoff]] = {
-    "recall": Recall.parse,
-    "npv": Npv.parse,
-    **{rate: partial(Limit.parse, rate) for rate in LIMITED},
-}
-"""The rates that a name may limit, as in `recall=0.8`, and the cutoff that reads the number."""
-LIMIT = rf"(?:{'|'.join(LIMITS)})={NUMBER}"
-"""How a limit is written."""
-AT_CUTOFF = rf"{NUMBER}|{DECIMAL}%|threshold={NUMBER}|{LIMIT}"
-"""How a rank, a threshold or a limit is written; a number may be no rank."""
-
-
-def cutoff_of(text: str) -> Cutoff:
-    """Read a rank, a threshold or a limit from the name of a metric."""
-    word, separator, value = text.partition("=")
-    if not separator:
-        return Rank.parse(text)
-    return Threshold.parse(value) if word == "threshold" else LIMITS[word](value)
+        """Return whether a block is within the limit, and if the last one counts, a step."""
+        part = self.limited.part(blocks.counts)
+        whole = self.limited.whole(blocks.counts)
+        within = _has_share(part, whole, self.least, fractional=blocks.fractional)
+        within = (whole > 0) & within
+        return within if self.is_first else (blocks.hits > 0) & within
 
 
 def _read_share(rate: str, text: str, *, zero: bool) -> Fraction:

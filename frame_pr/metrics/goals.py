@@ -9,9 +9,17 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.messages import shown
-from frame_pr.metrics.cutoffs import LIMIT, RANK, EqualErrors, SelectsAtMost, Threshold, cutoff_of
+from frame_pr.metrics.cutoffs import (
+    LIMIT,
+    RANK,
+    EqualErrors,
+    Limit,
+    Rank,
+    SelectsAtMost,
+    Threshold,
+)
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
-from frame_pr.metrics.numbers import DECIMAL
+from frame_pr.metrics.numbers import DECIMAL, NUMBER
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Rate, rate_of
 
 BEST = tuple(
@@ -33,16 +41,15 @@ class Goal(Cutoff):
     """
 
     kind = "goal"
-    has_expectation = False
     rate_name: str
-    limit: Cutoff | None = None
+    limit: Limit | None = None
 
     @classmethod
     def parse(cls, text: str) -> Goal:
         """Read a goal from the name of a metric."""
         best, _, limit = text.partition("@")
         rate_name = re.sub("^(max|min)_", "", best)
-        return cls(rate_name, cutoff_of(limit) if limit else None)
+        return cls(rate_name, Limit.parse(limit) if limit else None)
 
     def __str__(self) -> str:
         best = "min" if self.rate.best == "smallest" else "max"
@@ -55,8 +62,8 @@ class Goal(Cutoff):
         return rate_of(self.rate_name)
 
     @property
-    def allows_nothing(self) -> bool:
-        """Return whether predicting nothing is within the limit."""
+    def may_be_empty(self) -> bool:
+        """Return whether predicting nothing, for 0 rows, is within the limit."""
         return self.limit is None or self.limit.may_be_empty
 
     @property
@@ -88,11 +95,14 @@ class Goal(Cutoff):
 
     def nothing(self, blocks: Blocks) -> Counts:
         """Return the confusion table if no row is predicted positive."""
-        none = blocks.positives * 0
+        none = blocks.constant(0)
         return blocks.counts_at(none, none)
 
     def is_defined(self, blocks: Blocks) -> pl.Expr:
-        """Return whether a group has the facts without which there is no best value."""
+        """Return whether a group has the facts without which there is no best value.
+
+        A group with one class has no best kappa, whatever its limit.
+        """
         totals = {
             "positives": blocks.positives,
             "negatives": blocks.rows - blocks.positives,
@@ -108,7 +118,7 @@ class Goal(Cutoff):
             of_blocks = pl.when(self.limit.allows(blocks)).then(of_blocks)
         best = pl.col(str(self))
         aggregates = {str(self): Aggregate(of_blocks, "min" if is_cost else "max")}
-        if self.allows_nothing:
+        if self.may_be_empty:
             of_nothing = self.rate.value(self.nothing(blocks)).fill_null(0)
             choose = pl.min_horizontal if is_cost else pl.max_horizontal
             best = choose(best, of_nothing)
@@ -121,7 +131,7 @@ class Goal(Cutoff):
         allowed = order.is_not_null()
         if self.limit is not None:
             allowed &= self.limit.allows(blocks)
-        if not self.allows_nothing:
+        if not self.may_be_empty:
             return allowed
         of_nothing = self._order(self.nothing(blocks)).fill_null(0)
         # Rows are selected for the same benefit, but not for the same cost.
@@ -132,7 +142,7 @@ class Goal(Cutoff):
         assert self.rate.best_by is not None
         return self.rate.best_by(counts)
 
-    def threshold(self, blocks: Blocks) -> Aggregates:
+    def threshold_aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregate of the best threshold."""
         order = pl.when(self.allows(blocks)).then(self._order(blocks.counts))
         return {f"threshold@{self}": Aggregate(order, "best")}
@@ -144,38 +154,35 @@ class Goal(Cutoff):
             f"tp@{self}": Aggregate(blocks.tp, "at_best", by),
             f"k@{self}": Aggregate(blocks.k, "at_best", by),
         }
-        return counts | dict(self.threshold(blocks))
-
-    def counts(self, blocks: Blocks) -> Counts:
-        """Return the counts at the best threshold; 0 rows if predicting nothing is best."""
-        counts = super().counts(blocks)
-        tp = counts.tp
-        k = counts.k
-        if self.allows_nothing:
-            tp = tp.fill_null(0)
-            k = k.fill_null(0)
-        # A group with one class has no best kappa, whatever its limit.
-        defined = pl.when(self.is_defined(blocks))
-        return counts._replace(tp=defined.then(tp), k=defined.then(k))
+        return counts | dict(self.threshold_aggregates(blocks))
 
 
 AT_GOAL = rf"{GOAL}|threshold@{RANK}|equal_error_rate"
 """How a goal is written after the name of a rate."""
+_AT_THRESHOLD = rf"(?:threshold@)?(?:{GOAL}|{LIMIT}|equal_error_rate)|threshold@{RANK}"
+"""How a goal or a limit is written as the threshold of a caller."""
 
 
-def goal_of(text: str) -> Cutoff:
-    """Read what follows the name of a rate: a goal, or another threshold of the group."""
-    if text == "equal_error_rate":
-        return EqualErrors()
-    if text.startswith("threshold@"):
-        return SelectsAtMost.parse(text.removeprefix("threshold@"))
-    return Goal.parse(text)
+def cutoff_of(text: str) -> Cutoff:
+    """Read what follows the name of a rate: a rank, a threshold, a limit or a goal.
+
+    `threshold@` may stand before a limit or a goal.
+    """
+    if re.fullmatch(rf"{NUMBER}|{DECIMAL}%", text):
+        return Rank.parse(text)
+    if text.startswith("threshold="):
+        return Threshold.parse(text.removeprefix("threshold="))
+    threshold = text.removeprefix("threshold@")
+    if re.fullmatch(RANK, threshold):
+        return SelectsAtMost(Rank.parse(threshold))
+    if re.fullmatch(LIMIT, threshold):
+        return Limit.parse(threshold)
+    return EqualErrors() if threshold == "equal_error_rate" else Goal.parse(threshold)
 
 
 def is_goal(text: str) -> bool:
     """Return whether a text is a goal, or a limit, as the threshold of a caller."""
-    names = (text, text.removeprefix("threshold@"))
-    return any(re.fullmatch(rf"{AT_GOAL}|{LIMIT}", name) for name in names)
+    return re.fullmatch(_AT_THRESHOLD, text) is not None
 
 
 def threshold_of(value: Any) -> Cutoff:
@@ -187,5 +194,4 @@ def threshold_of(value: Any) -> Cutoff:
             f"threshold: {shown(value)} is neither a number nor a goal; goals are 'max_f1', "
             "'precision=0.9', 'min_cost5', 'threshold@20%' and the like"
         )
-    text = value if re.fullmatch(AT_GOAL, value) else value.removeprefix("threshold@")
-    return cutoff_of(text) if re.fullmatch(LIMIT, text) else goal_of(text)
+    return cutoff_of(value)

@@ -196,11 +196,23 @@ BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "all"]
 class Cutoff(ABC):
     """A cutoff of a ranking."""
 
-    kind: ClassVar[CutoffKind]
-    may_be_empty: ClassVar[bool] = False
-    """Whether possibly no row reaches it; the counts are then 0."""
-    has_expectation: ClassVar[bool] = True
+    has_expectation: ClassVar[bool] = False
     """Whether its counts have an expectation over the orders of equal scores."""
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Return whether possibly no row reaches it; the counts are then 0."""
+        return False
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether it is the first block that it `allows`; else the last one."""
+        return True
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return the facts that must be above 0, otherwise no metric has a value there."""
+        return ()
 
     @property
     def beyond_steps(self) -> BlocksRead:
@@ -208,9 +220,9 @@ class Cutoff(ABC):
         return "none"
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """Return the facts that must be above 0, otherwise no metric has a value there."""
-        return ()
+    @abstractmethod
+    def kind(self) -> CutoffKind:
+        """Return the kind, which a rate names if it is bounded there."""
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table, from the facts of the group and the aggregates."""
@@ -219,36 +231,49 @@ class Cutoff(ABC):
         if self.may_be_empty:
             tp = tp.fill_null(0)
             k = k.fill_null(0)
+        is_defined = self.is_defined(blocks)
+        if is_defined is not None:
+            tp = pl.when(is_defined).then(tp)
+            k = pl.when(is_defined).then(k)
         return blocks.counts_at(tp, k)
 
-    @abstractmethod
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the aggregates from which the counts are computed."""
+    def is_defined(self, blocks: Blocks) -> pl.Expr | None:
+        """Return whether a group may have the cutoff; None if its aggregates say that."""
+        return None
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the threshold of a block is one of those that the cutoff chooses from."""
         raise NotImplementedError
 
-    def extreme_counts(
-        self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]
-    ) -> Aggregates:
-        """Aggregate the smallest or largest tp and k of the blocks that meet a condition."""
-        counts = {"tp": tp, "k": k}
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """Return the aggregates from which the counts are computed."""
+        return self.extreme_counts(blocks, blocks.tp, blocks.k)
+
+    def extreme_counts(self, blocks: Blocks, tp: pl.Expr, k: pl.Expr) -> Aggregates:
+        """Aggregate the tp and k of the first or last block that the cutoff allows."""
+        # Both rise down the ranking, so one block has them.
+        allowed = pl.when(self.allows(blocks))
+        how: AggregateName = "min" if self.is_first else "max"
         return {
-            f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how)
-            for name, count in counts.items()
+            f"tp@{self}": Aggregate(allowed.then(tp), how),
+            f"k@{self}": Aggregate(allowed.then(k), how),
         }
+
+    def threshold_aggregates(self, blocks: Blocks) -> Aggregates:
+        """Return the aggregate of the threshold of that block."""
+        how: AggregateName = "strictest" if self.is_first else "loosest"
+        return {f"threshold@{self}": Aggregate(self.allows(blocks), how)}
 
 
 class Metric(NamedTuple):
     """A metric as a record of its parts."""
 
-    kind: Literal["share", "count", "weighted count", "threshold"]
-    """A weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
     value: pl.Expr
     """The formula, of the facts of the group and of the aggregates."""
     aggregates: Mapping[Ties, Callable[[], Aggregates]]
     """The aggregates over blocks, for each tie rule under which the metric has a value."""
+    kind: Literal["share", "count", "weighted count", "threshold"] = "share"
+    """A weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
     cutoff: Cutoff | None = None
     """The cutoff of the ranking."""
     needs: tuple[str, ...] = ("positives",)
@@ -313,10 +338,21 @@ class Family(NamedTuple):
     """The pattern as users write it."""
     value: str
     """The line in the docs' table of metrics."""
-    pattern: str
     build: Callable[[re.Match[str], Blocks], Metric]
-    heads: tuple[str, ...]
-    """The names without a cutoff, with an example for each number in them."""
+    pattern: str = ""
+    """The names as a regular expression, if `name` is not the only one."""
+    examples: tuple[str, ...] = ()
+    """The names without a cutoff, with an example for each number, if `name` is not the only one.
+    """
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Return the names without a cutoff, with an example for each number in them."""
+        return self.examples or (self.name,)
+
+    def match(self, name: str) -> re.Match[str] | None:
+        """Match the name of a metric."""
+        return re.fullmatch(self.pattern or self.name, name)
 
 
 class Fact(NamedTuple):

@@ -70,7 +70,7 @@ def metric(name: str, blocks: Blocks = BLOCKS) -> Metric:
 def _read(name: str, blocks: Blocks) -> Metric:
     refuse_long("metric", name)
     for family in FAMILIES:
-        if match := re.fullmatch(family.pattern, name):
+        if match := family.match(name):
             head, _, cutoff = name.partition("@")
             if re.fullmatch(_FRACTION, cutoff):
                 names = [other for other in _with_cutoff(head, cutoff)[:2] if "=" in other]
@@ -119,7 +119,7 @@ def _is_name(name: str) -> bool:
     cutoff = name.partition("@")[2]
     if re.fullmatch(_FRACTION, cutoff):
         return False
-    return any(re.fullmatch(family.pattern, name) for family in FAMILIES)
+    return any(family.match(name) for family in FAMILIES)
 
 
 def metric_hint(name: str) -> str:

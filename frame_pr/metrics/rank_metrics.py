@@ -43,7 +43,6 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     value = in_steps(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
     return Metric(
-        "share",
         expectation,
         by_ties(parts, expected=True, bounded=True),
         cutoff=cutoff,
@@ -108,7 +107,6 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     positives = pl.when(is_retrieved).then(hits).otherwise(unretrieved)
     value = above + ratio(among + 1, positives + 1)
     return Metric(
-        "share",
         pl.when(b.positives > 0).then(value),
         by_ties(parts, expected=True, bounded=True),
         counts_ranks=True,
@@ -125,7 +123,7 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
     value = ratio(pl.col("twice_ranks") + last, 2 * b.positives)
     aggregates = by_ties(parts, expected=True, bounded=True)
-    return Metric("share", value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
+    return Metric(value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
 
 
 def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
@@ -154,7 +152,7 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
     parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
     value = ratio(pl.col("bpref"), positives * fewer)
-    return Metric("share", value, by_ties(parts, expected=True, bounded=True), counts_ranks=True)
+    return Metric(value, by_ties(parts, expected=True, bounded=True), counts_ranks=True)
 
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
@@ -163,9 +161,7 @@ def _judged(name: re.Match[str], b: Blocks) -> Metric:
         f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))
     }
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
-    return Metric(
-        "share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=()
-    )
+    return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
 
 def _discounts_among(
@@ -201,7 +197,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=True, bounded=True)
         return Metric(
-            "share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False
+            dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False
         )
     ideal = pl.col(f"ideal{at}")
     if b.graded:
@@ -214,7 +210,6 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric(
-        "share",
         value,
         by_ties(parts, expected=True, bounded=True),
         cutoff=cutoff,
@@ -233,7 +228,7 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
         gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
     value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
+    return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
 
 
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
@@ -250,7 +245,6 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     )
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
     return Metric(
-        "share",
         pl.col(name[0]),
         by_ties(parts, expected=True, bounded=True),
         needs=(),
@@ -263,30 +257,26 @@ FAMILIES = (
         "reciprocal_rank, reciprocal_rank@K",
         "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is "
         "among the first K rows",
-        rf"(?P<metric>reciprocal_rank)(?:@(?P<k>{RANK}))?",
         _first_hit,
-        heads=("reciprocal_rank",),
+        rf"(?P<metric>reciprocal_rank)(?:@(?P<k>{RANK}))?",
+        examples=("reciprocal_rank",),
     ),
     Family(
         "success@K",
         "1 if a positive is among the first K rows, else 0. Its mean is the hit rate",
-        rf"(?P<metric>success)@(?P<k>{RANK})",
         _first_hit,
-        heads=("success",),
+        rf"(?P<metric>success)@(?P<k>{RANK})",
+        examples=("success",),
     ),
     Family(
         "first_rank",
         "the rank of the first positive. Rows that were not retrieved rank last",
-        "first_rank",
         _first_rank,
-        heads=("first_rank",),
     ),
     Family(
         "mean_rank",
         "the mean rank of the positives. Rows that were not retrieved rank last",
-        "mean_rank",
         _mean_rank,
-        heads=("mean_rank",),
     ),
     Family(
         "bpref",
@@ -294,42 +284,40 @@ FAMILIES = (
         "negatives), for rankings "
         "with incomplete relevance judgments. Rows without a label are left out, also with "
         "`unjudged='negative'`",
-        "bpref",
         _bpref,
-        heads=("bpref",),
     ),
     Family(
         "judged@K",
         "the share of the first K rows with a label. `unjudged='negative'` does not count as a "
         "label",
-        rf"judged@(?P<k>{RANK})",
         _judged,
-        heads=("judged",),
+        rf"judged@(?P<k>{RANK})",
+        examples=("judged",),
     ),
     Family(
         "dcg, dcg@K, ndcg, ndcg@K",
         "`dcg`: the sum of gain / log2(rank + 1) over the first K rows. The gain of a positive is "
         "1, or the value of "
         "`gain=`. `ndcg`: the DCG divided by the DCG of the best order of all rows",
-        rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
         _gain,
-        heads=("dcg", "ndcg"),
+        rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
+        examples=("dcg", "ndcg"),
     ),
     Family(
         "captured_gain@K",
         "the gain of the positives among the first K rows, as a share of the gain of all "
         "positives. `gain=` names a "
         "column, such as an amount. Without it, the metric is recall",
-        rf"captured_gain@(?P<k>{RANK})",
         _captured_gain,
-        heads=("captured_gain",),
+        rf"captured_gain@(?P<k>{RANK})",
+        examples=("captured_gain",),
     ),
     Family(
         "rbpB",
         "rank-biased precision with persistence B, such as rbp0.8: the sum of (1 - B) B^(rank - 1) "
         "over the positives",
-        rf"rbp(?P<persistence>{DECIMAL})",
         _rank_biased_precision,
-        heads=("rbp0.8",),
+        rf"rbp(?P<persistence>{DECIMAL})",
+        examples=("rbp0.8",),
     ),
 )

@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 
+from frame_pr.metrics.at_cutoffs import threshold_at
 from frame_pr.metrics.cutoffs import EqualErrors, Limit
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
@@ -24,7 +25,6 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
     return Metric(
-        "share",
         value,
         by_ties(aggregates, expected=True, bounded=True),
         needs=("positives", "negatives"),
@@ -32,7 +32,7 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
-    cutoff = Limit.parse("fpr", name["number"])
+    cutoff = Limit.parse(name["limit"])
     most = float(cutoff.limit)
     if not most:
         raise ValueError(
@@ -66,7 +66,7 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     # Divide by a column: polars computes a quotient by a literal as a product with its rounded
     # inverse, or of a single row as a quotient.
     value = (1 + (share - chance) / (share * 0 + (most - chance))) / 2
-    return Metric("share", value, aggregates, needs=("positives", "negatives"))
+    return Metric(value, aggregates, needs=("positives", "negatives"))
 
 
 def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
@@ -78,13 +78,7 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = EqualErrors()
     if name["threshold"] is not None:
-        return Metric(
-            "threshold",
-            pl.col(name[0]),
-            by_ties({name[0]: Aggregate(cutoff.allows(b), "strictest")}, bounded=False),
-            needs=cutoff.needs,
-            beyond_steps=cutoff.beyond_steps,
-        )
+        return threshold_at(name, b)
     # The first block with a positive at whose end the curve has crossed: the counts before it and
     # after it. Rows that are not retrieved rank last, as one tied block.
     counts = {
@@ -111,7 +105,6 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + beyond)
     # The curve may have crossed before that block, in a block of negatives only.
     return Metric(
-        "share",
         pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line),
         by_ties(parts, bounded=True),
         needs=cutoff.needs,
@@ -124,17 +117,15 @@ FAMILIES = (
         "roc_auc",
         "the share of pairs of a positive and a negative in which the positive scores higher. A "
         "tie counts as half",
-        "roc_auc",
         _roc_auc,
-        heads=("roc_auc",),
     ),
     Family(
         "roc_auc@fpr=X",
         "area under the ROC curve up to the false positive rate X, scaled: 1/2 for a random "
         "ranking, 1 at best",
-        rf"roc_auc@fpr=(?P<number>{NUMBER})",
         _partial_roc_auc,
-        heads=("roc_auc@fpr=0.1",),
+        rf"roc_auc@(?P<limit>fpr={NUMBER})",
+        examples=("roc_auc@fpr=0.1",),
     ),
     Family(
         "equal_error_rate, threshold@equal_error_rate",
@@ -142,8 +133,8 @@ FAMILIES = (
         "lines between its "
         "points, and the highest threshold at which the false positive rate is at least the miss "
         "rate",
-        "(?P<threshold>threshold@)?equal_error_rate",
         _equal_error_rate,
-        heads=("equal_error_rate", "threshold@equal_error_rate"),
+        "(?P<threshold>threshold@)?equal_error_rate",
+        examples=("equal_error_rate", "threshold@equal_error_rate"),
     ),
 )

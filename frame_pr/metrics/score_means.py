@@ -55,7 +55,6 @@ def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
     # Infinite scores of both signs have no mean.
     value = ratio(pl.col(total), b.retrieved_rows).fill_nan(None)
     return Metric(
-        "share",
         value,
         by_ties({total: Aggregate(of_block)}, expected=True, bounded=True),
         needs=("scores",),
@@ -75,7 +74,6 @@ def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
     aggregates = {total: Aggregate(pl.when(rows > 0).then(b.score * rows))}
     value = ratio(pl.col(total), pl.min_horizontal(k, b.retrieved_rows)).fill_nan(None)
     return Metric(
-        "share",
         value,
         by_ties(aggregates, expected=True, bounded=True),
         cutoff=cutoff,
@@ -91,32 +89,26 @@ FAMILIES = (
         "mean_score",
         "the mean score of the rows. If scores are probabilities, it is the "
         "expected prevalence. Rows without a score are left out",
-        "mean_score",
         _row_mean,
-        heads=("mean_score",),
     ),
     Family(
         "mean_score@K",
         "the mean score of the first K rows",
-        rf"mean_score@(?P<k>{RANK})",
         _mean_score_at_rank,
-        heads=("mean_score",),
+        rf"mean_score@(?P<k>{RANK})",
+        examples=("mean_score",),
     ),
     Family(
         "brier_score",
         "the mean over the rows of (score - label)^2, where the score is the probability of a "
         "positive. Rows without a score are left out",
-        "brier_score",
         _row_mean,
-        heads=("brier_score",),
     ),
     Family(
         "log_loss",
         "the mean over the rows of -log(score) for positives and -log(1 - score) for negatives, "
         "where the score is the probability of a positive. As in scikit-learn, scores of 0 and 1 "
         "become eps and 1 - eps, the precision of their dtype. Rows without a score are left out",
-        "log_loss",
         _row_mean,
-        heads=("log_loss",),
     ),
 )
