@@ -141,16 +141,18 @@ def _checked(
     others: bool = False,
 ) -> Callable[..., Any]:
     """Return the function, with a check of the arguments of each call."""
-    plain = signature(function)
+    own_signature = signature(function)
     named = {
         name: parameter
-        for name, parameter in plain.parameters.items()
+        for name, parameter in own_signature.parameters.items()
         if parameter.kind is not Parameter.VAR_KEYWORD
     }
     optional = {} if options is None else _option_parameters(options)
-    parameters = _parameters_of(named, [*optional, *(entry.option for entry in refusals)])
-
-    takes_frame = parameters.by_position[:1] == ["frame"]
+    caller = _Caller(function, named, optional, refusals)
+    most = len(caller.by_position)
+    least = len(caller.required)
+    takes_frame = caller.takes_frame
+    keywords = caller.keywords.keys()
 
     @wraps(function)
     def call(*args: Any, **arguments: Any) -> Any:
@@ -158,14 +160,14 @@ def _checked(
             args = (args[0]._frame, *args[1:])
         if args and takes_frame:
             args = (frame_of_arrays(args[0]), *args[1:])
-        _check_arguments(function, parameters, args, arguments, refusals, others=others)
-        refuse_options(function.__name__, arguments, refusals)
+        if not (least <= len(args) <= most and arguments.keys() <= keywords):
+            caller.refuse(args, arguments, others=others)
+        refuse_options(caller.name, arguments, refusals)
         return function(*args, **arguments)
 
     # Notebooks and `help` list the options as they list the other keywords.
-    refused = {entry.option for entry in refusals if entry.is_general}
-    accepted = [parameter for name, parameter in optional.items() if name not in refused]
-    vars(call)["__signature__"] = plain.replace(parameters=[*named.values(), *accepted])
+    accepted = [parameter for name, parameter in optional.items() if name not in caller.reasons]
+    vars(call)["__signature__"] = own_signature.replace(parameters=[*named.values(), *accepted])
     return call
 
 
@@ -183,112 +185,82 @@ def _option_parameters(options: type) -> dict[str, Parameter]:
     }
 
 
-class Parameters(NamedTuple):
-    """The names of the parameters of a public function."""
+class _Caller:
+    """The parameters of a public function, and the errors for calls that do not fit them."""
 
-    by_position: list[str]
-    required: list[str]
-    """Those by position that have no default."""
-    all: dict[str, None]
-
-
-def _parameters_of(named: Mapping[str, Parameter], options: Sequence[str]) -> Parameters:
-    by_position = [
-        name for name, parameter in named.items() if parameter.kind is not Parameter.KEYWORD_ONLY
-    ]
-    required = [name for name in by_position if named[name].default is Parameter.empty]
-    return Parameters(by_position, required, dict.fromkeys([*named, *options]))
-
-
-def _check_arguments(
-    function: Callable[..., Any],
-    parameters: Parameters,
-    args: Sequence[Any],
-    arguments: Any,
-    refusals: Iterable[Refusal],
-    *,
-    others: bool,
-) -> None:
-    """Raise for arguments that do not fit the signature."""
-    by_position, required, keywords = parameters
-    if len(required) <= len(args) <= len(by_position) and arguments.keys() <= keywords.keys():
-        return
-    takes_frame = required[:1] == ["frame"]
-    missing = [name for name in required[len(args) :] if name not in arguments]
-    if takes_frame and args and missing and not is_table(args[0]):
-        raise TypeError(
-            "the frame comes first, then the names of its columns; got "
-            f"{shown(args[0])}: {frame_advice(args[0])}"
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        named: Mapping[str, Parameter],
+        options: Iterable[str],
+        refusals: Iterable[Refusal],
+    ) -> None:
+        self.name = function.__name__
+        self.by_position = [
+            name
+            for name, parameter in named.items()
+            if parameter.kind is not Parameter.KEYWORD_ONLY
+        ]
+        self.required = [
+            name for name in self.by_position if named[name].default is Parameter.empty
+        ]
+        self.takes_frame = self.by_position[:1] == ["frame"]
+        self.positions = ", ".join(
+            name for name in self.by_position if name not in ("frame", "self")
         )
-    if len(args) > len(by_position):
-        raise TypeError(_surplus(function, parameters, args, arguments))
-    unknown = [word for word in arguments if word not in keywords]
-    if unknown and not others:
-        raise TypeError(_unknown_keyword(function, parameters, unknown[0], refusals))
-    if takes_frame and args and missing:
-        raise TypeError(
-            f"{function.__name__} takes {_positions(by_position)} by position; "
-            f"{missing[0]} is missing"
-        )
+        self.purpose = ""
+        if not self.positions:
+            # The first line of the docstring says which function gives the frame.
+            self.purpose = f": {(function.__doc__ or '').partition(chr(10))[0]}"
+        self.reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
+        self.keywords = dict.fromkeys([*named, *options, *(entry.option for entry in refusals)])
 
+    def refuse(self, args: Sequence[Any], arguments: Mapping[str, Any], *, others: bool) -> None:
+        """Raise for arguments that do not fit the signature."""
+        missing = [name for name in self.required[len(args) :] if name not in arguments]
+        lacks_columns = bool(self.takes_frame and args and missing)
+        if lacks_columns and not is_table(args[0]):
+            raise TypeError(
+                "the frame comes first, then the names of its columns; got "
+                f"{shown(args[0])}: {frame_advice(args[0])}"
+            )
+        if len(args) > len(self.by_position):
+            names = self.positions or "only its frame"
+            raise TypeError(
+                f"{self.name} takes {names} by position{self._surplus(args, arguments)}"
+            )
+        unknown = [word for word in arguments if word not in self.keywords]
+        if unknown and not others:
+            hint = self._hint(unknown[0])
+            raise TypeError(f"unexpected keyword argument {shown(unknown[0])}; {hint}")
+        if lacks_columns:
+            raise TypeError(
+                f"{self.name} takes {self.positions} by position; {missing[0]} is missing"
+            )
 
-def _positions(by_position: Sequence[str]) -> str:
-    """Return the names of the arguments by position."""
-    return ", ".join(name for name in by_position if name not in ("frame", "self"))
+    def _surplus(self, args: Sequence[Any], arguments: Iterable[str]) -> str:
+        """Return what to write instead of too many arguments by position."""
+        compares = "baseline" in self.keywords
+        if self.takes_frame and any(map(is_table, args[1:])):
+            several = ", or several as a dict by the name of their system" if compares else ""
+            return f", and one frame{several}"
+        if compares:
+            scores = f"{shown(args[-2])}, {shown(args[-1])}"
+            return f"; several scores are a list, as in score=[{scores}]"
+        free = [name for name in self.keywords if name not in (*self.by_position, *arguments)]
+        if self.purpose or not free:
+            return self.purpose
+        example = f"{free[0]}={shown(args[len(self.by_position)])}"
+        return f"; name the other arguments, as in {example}"
 
-
-def _purpose(function: Callable[..., Any], by_position: Sequence[str]) -> str:
-    """Return the first line of the docstring of a function that takes only a frame.
-
-    It says which function gives the frame.
-    """
-    if _positions(by_position):
-        return ""
-    return f": {(function.__doc__ or '').partition(chr(10))[0]}"
-
-
-def _surplus(
-    function: Callable[..., Any],
-    parameters: Parameters,
-    args: Sequence[Any],
-    arguments: Iterable[str],
-) -> str:
-    """Return the error for too many arguments by position."""
-    by_position, required, keywords = parameters
-    names = _positions(by_position) or "only its frame"
-    text = f"{function.__name__} takes {names} by position"
-    compares = "baseline" in keywords
-    if required[:1] == ["frame"] and any(map(is_table, args[1:])):
-        several = ", or several as a dict by the name of their system" if compares else ""
-        return f"{text}, and one frame{several}"
-    if compares:
-        return (
-            f"{text}; several scores are a list, as in score=[{shown(args[-2])}, {shown(args[-1])}]"
-        )
-    free = [name for name in keywords if name not in (*by_position, *arguments)]
-    if len(by_position) == 1 or not free:
-        return text + _purpose(function, by_position)
-    return f"{text}; name the other arguments, as in {free[0]}={shown(args[len(by_position)])}"
-
-
-def _unknown_keyword(
-    function: Callable[..., Any],
-    parameters: Parameters,
-    word: str,
-    refusals: Iterable[Refusal],
-) -> str:
-    """Return the error for an unknown keyword, with the argument that it may mean."""
-    by_position, _, keywords = parameters
-    caller = function.__name__
-    reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
-    possible = [name for name in keywords if name not in ("frame", "self", *reasons)]
-    refused = [name for name in arguments_meant(word, keywords)[:1] if name in reasons]
-    hint = keyword_hint(word, possible)
-    if refused:
-        hint = f"{caller} does not take {refused[0]}=: {reasons[refused[0]]}"
-    elif not hint:
-        hint = f"{caller} takes {', '.join(possible)}{_purpose(function, by_position)}"
-    return f"unexpected keyword argument {shown(word)}; {hint}"
+    def _hint(self, word: str) -> str:
+        """Return what to write instead of an unknown keyword."""
+        for name in arguments_meant(word, self.keywords)[:1]:
+            if name in self.reasons:
+                return f"{self.name} does not take {name}=: {self.reasons[name]}"
+        possible = [name for name in self.keywords if name not in ("frame", "self", *self.reasons)]
+        all_names = f"{self.name} takes {', '.join(possible)}{self.purpose}"
+        return keyword_hint(word, possible) or all_names
 
 
 def scalar(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
@@ -35,15 +35,18 @@ from frame_pr.inputs.values import (
 )
 from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics.aggregation import plan_for, values
-from frame_pr.metrics.cutoffs import Rank, SelectsAtMost, Threshold
+from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.goals import is_goal, threshold_of
 from frame_pr.metrics.means import Means, Statistic
 from frame_pr.metrics.metric import Cutoff, ratio
-from frame_pr.metrics.numbers import each, read_decimal, read_number
+from frame_pr.metrics.names import metric
+from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
 CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall")
 """The counts and rates of `confusion` after the cutoff."""
+Keys: TypeAlias = list[dict[str, pl.Expr]]
+"""The columns that tell cutoffs apart, for each cutoff."""
 _MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
@@ -186,35 +189,32 @@ def confusion(
     )
 
     # A Boolean prediction has the threshold 1.
-    cutoffs: list[Cutoff] = [Threshold.of(1)]
+    cutoffs: Sequence[Cutoff] = [Threshold.of(1)]
+    keys: Keys = [{}]
     if k is not None:
-        cutoffs = _ranks(k)
+        cutoffs, keys = _ranks(k)
         columns = list(dict.fromkeys(["k", *columns]))
     elif threshold is not None and not by_group:
-        cutoffs = _thresholds(threshold)
+        cutoffs, keys = _thresholds(threshold)
+    lines = [
+        key | {column: pl.col(f"{column}@{cutoff}") for column in columns}
+        for cutoff, key in zip(cutoffs, keys, strict=True)
+    ]
     numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]
     use = Use(
         ranks=len(numbers) < len(cutoffs),
         thresholds=[] if by_group else numbers,
         averages=means is not None,
     )
-    has_key = not by_group and prediction is None
-    key = _key(cutoffs, k) if has_key else []
-    table = _Table(cutoffs, columns, key, by_group=threshold if by_group else None)
-    compute = partial(_confusion, table=table, means=means, undefined=filling(undefined))
+    compute = partial(
+        _confusion,
+        lines=lines,
+        key=list(keys[0]),
+        by_group=threshold if by_group else None,
+        means=means,
+        undefined=filling(undefined),
+    )
     return on_rows(frame, request.used_as(use), compute)
-
-
-class _Table(NamedTuple):
-    """What a table of confusion matrices has."""
-
-    cutoffs: Sequence[Cutoff]
-    columns: Sequence[str]
-    """The counts and rates."""
-    key: Sequence[str]
-    """The columns of the cutoff."""
-    by_group: Any
-    """The threshold of each group, as a column or a frame, if groups have their own."""
 
 
 def _is_column(threshold: Any, frame: Any) -> bool:
@@ -246,42 +246,49 @@ def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> No
 
 
 def _confusion(
-    frame: Frame, request: Request, table: _Table, means: Means | None, undefined: float | None
+    frame: Frame,
+    request: Request,
+    lines: Keys,
+    key: list[str],
+    by_group: Any,
+    means: Means | None,
+    undefined: float | None,
 ) -> Frame:
-    """Compute what `confusion` returns."""
+    """Compute what `confusion` returns.
+
+    `lines`: the columns of each cutoff; those of `key` tell cutoffs apart. `by_group`: the
+    threshold of each group, as a column or a frame, if groups have their own.
+    """
     rows, output = rows_of(frame, request, all_groups=True)
-    counts = [f"{column}@{cutoff}" for cutoff in table.cutoffs for column in table.columns]
-    thresholds = [_threshold_name(cutoff) for cutoff in table.cutoffs]
-    goal_thresholds = [name for name in thresholds if name]
-    named = {name: name for name in (*counts, *goal_thresholds)}
+    read = dict.fromkeys(
+        name for line in lines for value in line.values() for name in value.meta.root_names()
+    )
+    named = {name: name for name in read}
     metrics: Mapping[str, str] = named
     if means is not None:
         metrics = means.columns(named)
     totals = [name for name in metrics if name not in named]
+    columns = [name for name in lines[0] if name not in key]
+    thresholds = None
+    if by_group is not None:
+        rows, thresholds = predicted_by_group(rows, output, by_group)
 
-    thresholds_of_groups = None
-    if table.by_group is not None:
-        rows, thresholds_of_groups = predicted_by_group(rows, output, table.by_group)
-
-    evaluated = values(rows, metrics, undefined)
-    columns_of_all = [pl.col("group"), *map(by_name, totals)]
-    result = stacked(evaluated, columns_of_all, _lines(table))
-    key = list(table.key)
-    if thresholds_of_groups is not None:
-        result = _at_thresholds(result, thresholds_of_groups, table.columns)
-        key = ["threshold"]
+    table = values(rows, metrics, undefined)
+    result = stacked(table, [pl.col("group"), *map(by_name, totals)], lines)
+    if thresholds is not None:
+        result = _at_thresholds(result, thresholds, columns)
     if means is None:
-        columns = dict.fromkeys([*key, *table.columns])
-        return output.result(result, list(columns))
+        if thresholds is not None:
+            columns = ["threshold", *columns]
+        return output.result(result, [*key, *columns])
 
-    key = list(table.key)
-    if goal_thresholds and "threshold" in key:
+    if "threshold" in key and any(line["threshold"].meta.root_names() for line in lines):
         # A threshold of the group is no key of means over groups.
-        key.remove("threshold")
-    nullable = plan_for(rows, counts, undefined).undefinable()
-    undefinable = table.by_group is not None or bool(nullable)
-    averaged_columns = [name for name in (*table.columns, *totals) if name not in key]
-    return averaged(output, result, averaged_columns, means, undefinable=undefinable, more_keys=key)
+        key = [name for name in key if name != "threshold"]
+    counts = [name for name in named if metric(name).kind != "threshold"]
+    undefinable = by_group is not None or bool(plan_for(rows, counts, undefined).undefinable())
+    columns += totals
+    return averaged(output, result, columns, means, undefinable=undefinable, more_keys=key)
 
 
 def _at_thresholds(
@@ -294,83 +301,49 @@ def _at_thresholds(
     return table.with_columns(pl.when(has_threshold).then(at_threshold))
 
 
-def _lines(table: _Table) -> list[dict[str, pl.Expr]]:
-    """Return the columns of each cutoff. At a rank, its key is the metric `k`."""
-    numbers = [read_number(cut.text) for cut in table.cutoffs if isinstance(cut, Threshold)]
-    are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
-    are_all = len(numbers) == len(table.cutoffs)
-    dtype = pl.Int64 if are_whole and are_all else pl.Float64
-
-    lines = []
-    for cutoff in table.cutoffs:
-        line: dict[str, pl.Expr] = {}
-        if isinstance(cutoff, Rank):
-            if isinstance(cutoff.k, Fraction):
-                percent = read_decimal(cutoff.text.removesuffix("%"))
-                line["share"] = pl.lit(float(percent / 100))
-        elif isinstance(cutoff, Threshold):
-            number = read_number(cutoff.text)
-            line["threshold"] = pl.lit(number, dtype=dtype)
-            line["goal"] = pl.lit(cutoff.text)
-        else:
-            threshold = pl.col(_threshold_name(cutoff))
-            if numbers:
-                threshold = threshold.cast(pl.Float64)
-            line["threshold"] = threshold
-            line["goal"] = pl.lit(str(cutoff))
-
-        key = {name: line[name] for name in table.key if name in line}
-        counts = {column: pl.col(f"{column}@{cutoff}") for column in table.columns}
-        lines.append(key | counts)
-    return lines
-
-
-def _threshold_name(cutoff: Cutoff) -> str:
-    """Return the metric that is the threshold of a goal; empty for another cutoff."""
-    if isinstance(cutoff, (Rank, Threshold)):
-        return ""
-    if isinstance(cutoff, SelectsAtMost):
-        return str(cutoff)
-    return f"threshold@{cutoff}"
-
-
-def _thresholds(threshold: Any) -> list[Cutoff]:
-    """Validate thresholds and goals, each of them once."""
+def _thresholds(threshold: Any) -> tuple[list[Cutoff], Keys]:
+    """Validate thresholds and goals, each of them once, and return the columns of their key."""
     cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
     _refuse_twice("threshold", cutoffs)
-    return cutoffs
+    numbers = [read_number(cut.text) for cut in cutoffs if isinstance(cut, Threshold)]
+    has_goals = len(numbers) < len(cutoffs)
+    are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
+    dtype = pl.Int64 if are_whole and not has_goals else pl.Float64
+
+    keys = []
+    for cutoff in cutoffs:
+        goal = str(cutoff)
+        if isinstance(cutoff, Threshold):
+            goal = cutoff.text
+            threshold = pl.lit(read_number(cutoff.text), dtype=dtype)
+        else:
+            threshold = pl.col(f"threshold@{goal.removeprefix('threshold@')}")
+            if numbers:
+                threshold = threshold.cast(pl.Float64)
+        key = {"goal": pl.lit(goal)} if has_goals and len(cutoffs) > 1 else {}
+        keys.append(key | {"threshold": threshold})
+    return cutoffs, keys
 
 
-def _ranks(k: Any) -> list[Cutoff]:
-    """Validate ranks, each of them once."""
+def _ranks(k: Any) -> tuple[list[Rank], Keys]:
+    """Validate ranks, each of them once, and return the columns of their key."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
     _refuse_twice("k", ranks)
-    if len({isinstance(rank.k, Fraction) for rank in ranks}) > 1:
+    shares = [rank.k for rank in ranks if isinstance(rank.k, Fraction)]
+    if not shares:
+        return ranks, [{"k": pl.col(f"k@{rank}")} for rank in ranks]
+    if len(shares) < len(ranks):
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
-    return [*ranks]
+    if isinstance(scalar(k), str):
+        # The k of each group says which rows a single share selects.
+        return ranks, [{}]
+    return ranks, [{"share": pl.lit(float(share))} for share in shares]
 
 
 def _refuse_twice(argument: str, cutoffs: Sequence[Cutoff]) -> None:
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:
-            text = cutoff.text if isinstance(cutoff, (Rank, Threshold)) else str(cutoff)
-            raise ValueError(f"{argument} has {text} twice")
-
-
-def _key(cutoffs: Sequence[Cutoff], k: Any) -> list[str]:
-    """Return the columns that tell cutoffs apart."""
-    if isinstance(cutoffs[0], Rank):
-        if not isinstance(cutoffs[0].k, Fraction):
-            return ["k"]
-        if isinstance(scalar(k), str):
-            # The k of each group says which rows a single share selects.
-            return []
-        return ["share"]
-
-    is_goal_among_several = len(cutoffs) > 1 and any(map(_threshold_name, cutoffs))
-    if is_goal_among_several:
-        return ["goal", "threshold"]
-    return ["threshold"]
+            raise ValueError(f"{argument} has {str(cutoff).removeprefix('threshold=')} twice")
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
@@ -485,23 +458,24 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     dtype = schema["truth"]
     if labels is not None:
         labels = [selection.kind.label(of_truth, label) for label in labels]
-    elif labels is None and isinstance(dtype, pl.Enum):
+    elif isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()
-    order = None if labels is None else classes_of(of_truth, dtype, labels)
-    if order is None:
+    classes = None
+    if labels is None:
         sides = [
             selection.data.select(label).to_series().drop_nulls().unique()
-            for label in _labels(schema).values()
+            for label in _labels(selection.data).values()
         ]
         _refuse_scores(selection, sides)
-        _refuse_large_matrix(selection, pl.concat(sides).n_unique())
+        order = pl.concat(sides).unique().sort()
     else:
-        _refuse_large_matrix(selection, len(order))
-    _validate_labels(selection.data, selection, order, drops=drops)
+        order = classes = classes_of(of_truth, dtype, labels)
+    _refuse_large_matrix(selection, len(order))
+    _validate_labels(selection.data, selection, classes, drops=drops)
     columns = list(selection.keys)
     if "weight" in selection.others:
         columns.append("weight")
-    rows = selection.data.lazy().select(*columns, **_labels(schema))
+    rows = selection.data.lazy().select(*columns, **_labels(selection.data))
     result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
     keys = list(selection.keys.values())
     result = result.select(*map(by_name, keys), *_MATRIX_COLUMNS)
@@ -559,19 +533,18 @@ def _refuse_large_matrix(selection: Selection[Any], classes: int) -> None:
         )
 
 
-def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
+def _labels(data: pl.DataFrame) -> dict[str, pl.Expr]:
     """Cast both columns of labels to one dtype."""
+    schema = data.schema
     labels = {
         "truth": label_value("truth", schema["truth"]),
         "prediction": label_value("0", schema["0"]),
     }
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
-    common = pl.concat(
-        [pl.Series("", [], dtype=schema[column]).to_frame() for column in ("truth", "0")],
-        how="vertical_relaxed",
-    )
-    return {name: label.cast(common.schema[""]) for name, label in labels.items()}
+    sides = [data.select(label=column).clear() for column in ("truth", "0")]
+    common = pl.concat(sides, how="vertical_relaxed").schema["label"]
+    return {name: label.cast(common) for name, label in labels.items()}
 
 
 def _validate_labels(
@@ -596,16 +569,10 @@ def _validate_labels(
         check_weights("weight", selection.others["weight"], data["weight"], data["truth"])
 
 
-def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:
+def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series) -> pl.LazyFrame:
     """Return all pairs of classes in each group, and the number of rows of each pair."""
     schema = rows.collect_schema()
-    if classes is not None:
-        labels = pl.LazyFrame({"label": classes.cast(schema["truth"])})
-    else:
-        sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
-        labels = pl.concat(sides).unique().sort("label")
-
-    labels = labels.with_row_index("place")
+    labels = pl.LazyFrame({"label": classes.cast(schema["truth"])}).with_row_index("place")
     actual = labels.select(truth="label", truth_place="place")
     predicted = labels.select(prediction="label", prediction_place="place")
     pairs = actual.join(predicted, how="cross")

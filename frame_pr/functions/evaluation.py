@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias, Unpack, cast
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
@@ -182,12 +182,10 @@ def evaluate(
     request = request_of(truth, score, keys, positive, options)
     if check_choice("difference", difference, ("all", None)) is not None and slices is None:
         raise ValueError("difference='all' compares slices with all rows: give slices=[...]")
-    of_slices = None
-    if slices is not None:
-        of_slices = partial(
-            on_slices, slices=validate_slices(slices), differences=difference is not None
-        )
-    return _evaluated(frame, named, request, undefined, means, of_slices)
+    keys_of_slices = None if slices is None else validate_slices(slices)
+    return _evaluated(
+        frame, named, request, undefined, means, keys_of_slices, differences=difference is not None
+    )
 
 
 def metrics_of(
@@ -211,28 +209,29 @@ def _evaluated(
     request: Request,
     undefined: float | None,
     means: Means | None = None,
-    of_slices: Callable[..., Frame] | None = None,
+    slices: Sequence[Sequence[Column]] | None = None,
+    *,
+    differences: bool = False,
 ) -> Frame:
     """Evaluate a frame of any kind, or let its backend do that."""
     backend = backend_of(frame)
-    filled = filling(undefined)
-    if means is not None:
-        means = means.of(named)
+    value = filling(undefined)
     # Weighted means read the totals of groups.
     columns = named
     if means is not None:
+        means = means.of(named)
         columns = means.columns(named)
     request = request_for(columns.values(), request, averages=means is not None)
-    compute = partial(evaluate_request, named=named, means=means, undefined=filled)
-    if of_slices is None:
+    compute = partial(evaluate_request, named=named, means=means, undefined=value)
+    if slices is None:
         if backend:
-            return backend.evaluate(request, named, means, filled)
+            return backend.evaluate(request, named, means, value)
         return on_rows(frame, request, compute)
     if backend:
         raise TypeError(
             f"slices: a {backend.name} takes no slices; evaluate(..., by=...) computes one slice"
         )
-    return of_slices(frame, request, compute=compute)
+    return on_slices(frame, request, slices, compute, differences=differences)
 
 
 @public(options=Options)
@@ -314,12 +313,11 @@ def with_metrics(
     """
     named = metrics_named(metrics, truth, score)
     new_prefix = check_text("prefix", prefix)
-    filled = filling(undefined)
-    request = request_of(truth, score, by, positive, options)
-    request = request_for(named.values(), request)
+    value = filling(undefined)
+    request = request_for(named.values(), request_of(truth, score, by, positive, options))
     if backend := backend_of(frame):
-        return backend.with_metrics(request, named, new_prefix, filled)
-    append = partial(append_metrics, named=named, prefix=new_prefix, undefined=filled)
+        return backend.with_metrics(request, named, new_prefix, value)
+    append = partial(append_metrics, named=named, prefix=new_prefix, undefined=value)
     return on_rows(frame, request, append, all_rows=True)
 
 
@@ -397,23 +395,21 @@ def keys_of_means(by: Columns | None, mean_over: Any, frame: Any = None) -> Colu
     names = scalar(mean_over)
     if names is None or isinstance(names, bool):
         return by
+    keys = []
+    existing = set()
+    if by is not None:
+        keys = listed("by", by)
+        expressions = [key for key in keys if isinstance(key, pl.Expr)]
+        if any(expression.meta.has_multiple_outputs() for expression in expressions):
+            return by
+        # With several scores, "system" is a key that no column holds.
+        existing = {"system", *(expression.meta.output_name() for expression in expressions)}
+        existing.update(str(key) for key in keys if not isinstance(key, pl.Expr))
+    more = [name for name in column_names("mean_over", names) if str(name) not in existing]
     kind = find_kind(frame)
-    if kind is not None and by is None:
-        columns = [name for name in column_names("mean_over", names) if name != "system"]
-        kind.refuse_missing(columns, "mean_over")
-    if by is None:
-        return cast(Columns, names)
-    keys = listed("by", by)
-    expressions = [key for key in keys if isinstance(key, pl.Expr)]
-    if any(expression.meta.has_multiple_outputs() for expression in expressions):
-        return by
-    # With several scores, "system" is a key that no column holds.
-    known = {"system", *(expression.meta.output_name() for expression in expressions)}
-    known.update(str(key) for key in keys if not isinstance(key, pl.Expr))
-    others = [name for name in column_names("mean_over", names) if str(name) not in known]
     if kind is not None:
-        kind.refuse_missing(others, "mean_over")
-    return [*keys, *others]
+        kind.refuse_missing([name for name in more if name != "system"], "mean_over")
+    return [*keys, *more]
 
 
 def snake_case(name: str) -> str:
@@ -434,18 +430,18 @@ def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
 def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:
     """Check that all of these are keys."""
     for name in names:
-        if name not in keys:
-            if not keys:
-                raise ValueError(
-                    f"{argument} names {shown(name)}, and by= names no column: name it in by=, too"
-                )
-            near = nearest(name, keys)
-            hint = did_you_mean(near) if near else "name it in by=, too"
-            listed_keys = ", ".join(keys)[:100]
+        if name in keys:
+            continue
+        if not keys:
             raise ValueError(
-                f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; "
-                f"{hint}"
+                f"{argument} names {shown(name)}, and by= names no column: name it in by=, too"
             )
+        near = nearest(name, keys)
+        hint = did_you_mean(near) if near else "name it in by=, too"
+        raise ValueError(
+            f"{argument} names {shown(name)}, which is not one of the keys: "
+            f"{', '.join(keys)[:100]}; {hint}"
+        )
 
 
 def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
@@ -500,13 +496,10 @@ def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
 
 def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
     """Return the whole list in our spelling, or what to write instead of each unknown name."""
-    examples = {
-        of: [name for meant in meant_names(of) for name in example_names(meant)] for of in unknown
-    }
-    if all(examples.values()):
-        in_our_spelling = [examples.get(of, [of])[0] for of in metrics]
+    meant = {of: meant_names(of) for of in unknown}
+    if all(meant.values()):
+        in_our_spelling = [example_names(meant[of][0])[0] if of in meant else of for of in metrics]
         return f"did you mean {in_our_spelling}?"
-
-    hints = [(of, metric_hint(of)) for of in unknown]
-    parts = [f"{shown(of)}: {hint}" for of, hint in hints if hint]
+    hints = {of: metric_hint(of) for of in unknown}
+    parts = [f"{shown(of)}: {hint}" for of, hint in hints.items() if hint]
     return "; ".join(parts[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"
