@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,12 @@ from frame_pr.frames.messages import did_you_mean, examples, kind_of_value, near
 def by_name(name: Any) -> pl.Expr:
     """Refer to a column by its literal name: `polars.col` reads `*` and `^...$` as patterns."""
     return cs.by_name(str(name)).as_expr()
+
+
+def root_names(*formulas: Iterable[pl.Expr]) -> list[str]:
+    """Return the names of the columns that formulas read, each of them once."""
+    names = (name for formula in chain(*formulas) for name in formula.meta.root_names())
+    return list(dict.fromkeys(names))
 
 
 def refuse_missing(

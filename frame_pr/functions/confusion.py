@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, root_names, stacked
 from frame_pr.frames.dispatch import find_kind, read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import examples, shown
@@ -260,10 +260,7 @@ def _confusion(
     threshold of each group, as a column or a frame, if groups have their own.
     """
     rows, output = rows_of(frame, request, all_groups=True)
-    read = dict.fromkeys(
-        name for line in lines for value in line.values() for name in value.meta.root_names()
-    )
-    named = {name: name for name in read}
+    named = {name: name for name in root_names(*(line.values() for line in lines))}
     metrics: Mapping[str, str] = named
     if means is not None:
         metrics = means.columns(named)
@@ -282,10 +279,11 @@ def _confusion(
             columns = ["threshold", *columns]
         return output.result(result, [*key, *columns])
 
-    if "threshold" in key and any(line["threshold"].meta.root_names() for line in lines):
+    goals = [name for name in named if metric(name).kind == "threshold"]
+    if goals:
         # A threshold of the group is no key of means over groups.
         key = [name for name in key if name != "threshold"]
-    counts = [name for name in named if metric(name).kind != "threshold"]
+    counts = [name for name in named if name not in goals]
     undefinable = by_group is not None or bool(plan_for(rows, counts, undefined).undefinable())
     columns += totals
     return averaged(output, result, columns, means, undefinable=undefinable, more_keys=key)

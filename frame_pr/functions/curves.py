@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
-from frame_pr.frames.columns import refuse_existing, stacked
+from frame_pr.frames.columns import refuse_existing, root_names, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
@@ -308,8 +308,8 @@ def _collected_blocks(
     # The maximum from the end takes as much memory as all other columns, so it waits until these
     # are collected.
     last = "interpolated_precision"
-    read = {name for formula in formulas.values() for name in formula.meta.root_names()}
-    counts = blocks.select("group", *sorted(read - {last})).collect(engine=engine)
+    read = root_names(formulas.values())
+    counts = blocks.select("group", *(name for name in read if name != last)).collect(engine=engine)
     if last in read:
         largest = running_columns()[last].alias(last)
         counts.hstack(counts.lazy().select(largest).collect(engine=engine), in_place=True)
@@ -371,8 +371,7 @@ def _blocks_and_formulas(
     formulas |= {name: rows.weights.from_units(formulas[name]) for name in of_weights}
     if "recall_step" in columns:
         formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
-    read = {name for formula in formulas.values() for name in formula.meta.root_names()}
-    needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
+    needed = {"hits", "tp", "positives", "rows", "retrieved", *root_names(formulas.values())}
     table = blocks_of(rows, needed, each_row=True, ranked=ranked)
     table = with_totals(table, rows.totals, rows.weights)
     if rows.has_unranked and not unretrieved:

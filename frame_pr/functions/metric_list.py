@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_pr.frames.arguments import DEFAULTS
+from frame_pr.frames.columns import root_names
 from frame_pr.inputs.options import TIES
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics.cutoffs import LIMITED, Rank
@@ -76,12 +77,8 @@ def _options(names: list[str]) -> list[str]:
     ties.discard(DEFAULTS["ties"])
     options += [f"ties={rule}" for rule in TIES if rule in ties]
 
-    parts = (
-        part
-        for name in names
-        for part in metric(name, GRADED_BLOCKS).aggregates["threshold"]().values()
-    )
-    columns = {column for part in parts for column in part.over.meta.root_names()}
-    if not columns.isdisjoint(GAINS):
+    parts = (metric(name, GRADED_BLOCKS).aggregates["threshold"]().values() for name in names)
+    columns = root_names(part.over for of_metric in parts for part in of_metric)
+    if not set(GAINS).isdisjoint(columns):
         options.append("gain")
     return options

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from frame_pr.frames.columns import root_names
 from frame_pr.frames.messages import nearest
 from frame_pr.frames.words import CALLS, METRICS, SENTENCES, is_word, meant
 from frame_pr.inputs.options import Ties
@@ -111,8 +112,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
 def _columns_of(record: Metric, ties: Ties) -> set[str]:
     """Return the columns and facts that a metric reads."""
     aggregates = record.aggregates[ties]() if ties in record.aggregates else {}
-    formulas = [record.value, *(aggregate.over for aggregate in aggregates.values())]
-    return {name for formula in formulas for name in formula.meta.root_names()}
+    return {*root_names([record.value], (aggregate.over for aggregate in aggregates.values()))}
 
 
 def _is_name(name: str) -> bool:
