@@ -49,9 +49,7 @@ def _ours(texts: list[str]) -> tuple[str, dict]:
 
 def shared(tool: str) -> dict:
     """What the section says of all of its rows: the paragraph that begins "Pass"."""
-    (paragraph,) = re.findall(
-        r"(?ms)^Pass (`.*?)\sto\severy call of this table\.\n", SECTIONS[tool]
-    )
+    (paragraph,) = re.findall(r"(?ms)^Pass (`[^|]*?`)\.\n", SECTIONS[tool])
     return arguments(codes(paragraph))
 
 
