@@ -36,6 +36,8 @@ LINT = (
     "lint-imports --no-cache --no-logo",
     "python .ci/one_step.py frame_pr",
     "mypy",
+    "ty check -q",
+    "pyrefly check",
 )
 RECTOOLS = f"uv pip install --quiet --target {VENV / 'rectools'} rectools==0.17.0"
 GENERATE = [f"python docs/{name}.py" for name in ("metrics", "option_tables", "public_surface")]

@@ -100,16 +100,14 @@ def public(
     Each call checks its arguments before it looks at anything. `refusals`: the options that the
     function refuses. `options`: the TypedDict of its further keywords.
     """
-    decorate: Callable[..., Any] = partial(_checked, refusals=refusals, options=options)
-    return decorate
+    return _with_checks(refusals, options)
 
 
 def public_of_frames(
     refusals: Sequence[Refusal] = (), *, options: type | None = None
 ) -> Callable[[Callable[Concatenate[Frame, P], Frame]], FramesFunction[P]]:
     """Make a public function of a frame or of a dict of frames."""
-    decorate: Callable[..., Any] = partial(_checked, refusals=refusals, options=options)
-    return decorate
+    return _with_checks(refusals, options)
 
 
 def public_result(
@@ -122,10 +120,7 @@ def public_result(
 
     `others`: whether it passes unknown keywords to another library.
     """
-    decorate: Callable[..., Any] = partial(
-        _checked, refusals=refusals, options=options, others=others
-    )
-    return decorate
+    return _with_checks(refusals, options, others=others)
 
 
 def public_function(function: Function) -> Function:
@@ -133,8 +128,15 @@ def public_function(function: Function) -> Function:
     return cast(Function, _checked(function))
 
 
+def _with_checks(
+    refusals: Sequence[Refusal], options: type | None, *, others: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """Return the decorator; the public ones above say what it returns."""
+    return partial(_checked, refusals=refusals, options=options, others=others)
+
+
 def _checked(
-    function: Callable[..., Any],
+    function: Any,
     refusals: Sequence[Refusal] = (),
     options: type | None = None,
     *,
@@ -190,7 +192,7 @@ class _Caller:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Any,
         named: Mapping[str, Parameter],
         options: Iterable[str],
         refusals: Iterable[Refusal],

@@ -212,7 +212,9 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
     def label(self, name: str, value: Any) -> Any:
         """Return a label as `read` has it."""
         codes = self._codes.get(name)
-        if codes is not None and value is not None:
+        if value is None:
+            return None
+        if codes is not None:
             return codes.label(name, value)
         if not len(self.frame) and self.type_of(name) == "object":
             return None  # There is no label to compare it with.

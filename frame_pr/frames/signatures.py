@@ -1,7 +1,7 @@
 """Types of the public functions: a result has the kind of the frame, for methods of `.pr`, too.
 
 Each overload names a kind, because a type checker that knows columns would give the result of
-`Frame -> Frame` those of the argument.
+`Frame -> Frame` those of the argument. Frames are streams of Arrow, too: the first overload wins.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FrameFunction(Protocol[P]):
         self, frame: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs
     ) -> pl.LazyFrame: ...
     @overload
-    def __call__(
+    def __call__(  # pyright: ignore[reportOverlappingOverload]
         self, frame: pd.DataFrame, /, *args: P.args, **kwargs: P.kwargs
     ) -> pd.DataFrame: ...
     @overload
@@ -80,7 +80,7 @@ class FramesFunction(Protocol[P]):
         self, frame: pl.LazyFrame | Mapping[Any, pl.LazyFrame], /, *args: P.args, **kwargs: P.kwargs
     ) -> pl.LazyFrame: ...
     @overload
-    def __call__(
+    def __call__(  # pyright: ignore[reportOverlappingOverload]
         self, frame: pd.DataFrame | Mapping[Any, pd.DataFrame], /, *args: P.args, **kwargs: P.kwargs
     ) -> pd.DataFrame: ...
     @overload
@@ -98,6 +98,7 @@ class ResultFunction(Protocol[P, Result_co]):
 
     def __call__(self, frame: AnyFrame, /, *args: P.args, **kwargs: P.kwargs) -> Result_co:
         """Call the function."""
+        ...
 
     @overload
     def __get__(self, instance: None, owner: Any) -> ResultFunction[P, Result_co]: ...

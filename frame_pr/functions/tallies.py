@@ -250,14 +250,16 @@ def bin_edges(
     The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
     """
     numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
+    always_reached = None
     if not dtype.is_float():
         low, high = _limits(dtype)
+        always_reached = high if ascending else low
         # Every score reaches an edge below the range of the dtype, and none reaches one above it.
         reachable = [edge for edge in numbers if (edge >= low if ascending else edge <= high)]
         numbers = {min(max(edge, low), high) for edge in reachable}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
-    if not dtype.is_float() and (high if ascending else low) in numbers:
-        # Every score reaches this edge, so the worst bin begins at it.
+    if always_reached in numbers:
+        # The worst bin begins at this edge.
         others = typed_edges[:-1] if ascending else typed_edges[1:]
         return others, typed_edges
 
@@ -295,8 +297,8 @@ def _warn_of_one_bin(
         scores = data[column].drop_nulls()
         if scores.is_empty():
             continue
-        low = float(scores.min())  # type: ignore[arg-type]
-        high = float(scores.max())  # type: ignore[arg-type]
+        low: Any = scores.min()
+        high: Any = scores.max()
         # An edge belongs to the better one of its two bins.
         closed: Literal["left", "right"] = "left" if ascending else "right"
         part_scores = pl.Series(numbers).is_between(low, high, closed=closed).any()

@@ -46,9 +46,11 @@ class RangeStarts(Protocol):
         self, blocks: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
     ) -> pl.LazyFrame:
         """Add to the counts of blocks those of the better ranges of the larger group."""
+        ...
 
     def with_later_ranges(self, blocks: pl.LazyFrame) -> pl.LazyFrame:
         """Add what follows from the worse ranges to columns that follow from later blocks."""
+        ...
 
 
 StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeStarts]
@@ -168,7 +170,7 @@ def rows_of(
         has_counts=has_counts,
         gains=gains,
         totals=totals,
-        starts=starts and starts(of_groups.look_up),
+        starts=None if starts is None else starts(of_groups.look_up),
         groups=None if keys else systems,
     )
     if request.unjudged == "trec_eval" and all_rows:

@@ -255,12 +255,12 @@ def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyF
     """
     positives = pl.col("positives")
     total = pl.col("rows")
-    if isinstance(share, float):
-        target = pl.lit(share)
-    else:
+    if isinstance(share, pl.LazyFrame):
         target = pl.col("prevalence")
         counts = counts.join(share, on="group", how="left")
         counts = counts.map_batches(_refuse_no_share, schema=counts.collect_schema())
+    else:
+        target = pl.lit(share)
 
     has_both = (positives > 0) & (positives < total)
     of_positive = target * total / positives

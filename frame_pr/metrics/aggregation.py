@@ -282,7 +282,9 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
         elif aggregate.kind.rank_key == "alone":
             thresholds[name] = plan.key.threshold(pl.col(name))
 
-    values = {name: _in_range(record, plan.weights) for name, record in plan.metrics.items()}
+    values: dict[str, pl.Expr] = {
+        name: _in_range(record, plan.weights) for name, record in plan.metrics.items()
+    }
     if plan.valued_groups is not None:
         is_valued = pl.col("group").is_in(plan.valued_groups.implode())
         values = {name: pl.when(is_valued).then(value) for name, value in values.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
@@ -27,7 +27,6 @@ Statistic: TypeAlias = Literal[
     "by_pairs",
     "defined",
 ]
-AnyFrame = TypeVar("AnyFrame", pl.DataFrame, pl.LazyFrame)
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
 _LARGE = 1e150
@@ -95,13 +94,13 @@ def validate_statistics(value: Any) -> list[str]:
 
 
 def means_of(
-    groups: AnyFrame,
+    groups: pl.LazyFrame,
     keys: Sequence[str],
     names: Iterable[str],
     means: Means,
     *,
     undefinable: bool,
-) -> AnyFrame:
+) -> pl.LazyFrame:
     """Compute statistics of metrics over the groups that share these keys.
 
     `undefinable`: whether some metric may have no value in some group. The column `undefined` then
@@ -126,7 +125,9 @@ def means_of(
                 "name one otherwise"
             )
     refuse_clash(keys, totals)
-    return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
+    if keys:
+        return groups.group_by(map(by_name, keys)).agg(**totals)
+    return groups.select(**totals)
 
 
 def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:

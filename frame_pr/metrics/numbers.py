@@ -42,7 +42,7 @@ def number(argument: str, value: Any) -> str:
         text = str(value).lower()
         has_zeros = "." in text and "e" not in text
         return text.rstrip("0").rstrip(".") if has_zeros else text
-    if as_float.is_integer() and abs(as_float) < 2**53:
+    if as_float % 1 == 0 and abs(as_float) < 2**53:
         return str(int(as_float))
     return repr(as_float)
 

@@ -85,7 +85,7 @@ class Distributed(Backend[Any]):
         query = replace(query, named=means.columns(named))
         keys = means.left(query.of_groups(empty).drop(cs.by_name(*query.named)).columns)
         average = partial(
-            means_of,
+            _means_of_part,
             keys=keys,
             names=list(query.named),
             means=means,
@@ -232,6 +232,10 @@ class Shuffled(Distributed):
 
 def _sample_rows(part: pl.DataFrame) -> pl.DataFrame:
     return part.sample(min(_SAMPLE_OF_PART, part.height), seed=0)
+
+
+def _means_of_part(part: pl.DataFrame, **arguments: Any) -> pl.DataFrame:
+    return means_of(part.lazy(), **arguments).collect()
 
 
 def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

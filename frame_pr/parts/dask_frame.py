@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -93,7 +93,7 @@ class DaskFrame(Shuffled):
         return pl.concat(tables)
 
     @contextmanager
-    def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
+    def in_ranges(self, columns: Sequence[str], number: Part) -> Generator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = DaskFrame(self._select(columns)).append_columns(columns, None, number)
         ranged = _shuffled(ranged[[RANGE, *self._labels(columns)]], 1, pl.DataFrame.clone).persist()
@@ -218,10 +218,11 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
         # Categories may differ from part to part.
         if values.dtype == dtype or isinstance(dtype, pd.CategoricalDtype):
             continue
+        converted = values
         try:
-            cast = values.astype(dtype)
-            equal = (values == cast) & (values == cast.astype(values.dtype))
-            is_same = (values.isna() & cast.isna()) | equal.fillna(False)
+            converted = values.astype(dtype)
+            equal = (values == converted) & (values == converted.astype(values.dtype))
+            is_same = (values.isna() & converted.isna()) | equal.fillna(False)
         except (ArithmeticError, NotImplementedError, TypeError, ValueError):
             is_same = values.notna() & bool(values.isna().any())
         if not is_same.all():
@@ -231,7 +232,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
                 f"such as {value}, which {dtype} cannot hold: give it one type in all parts, "
                 "with astype"
             )
-        typed[column] = cast
+        typed[column] = converted
     return typed
 
 

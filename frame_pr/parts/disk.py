@@ -9,8 +9,8 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -29,12 +29,6 @@ from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import ONLY_TOTALS, Distributed
 from frame_pr.parts.part_query import PART, Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 _PREFIX = "frame_pr-"
 _LOCK = "frame_pr.lock"
@@ -226,7 +220,7 @@ class DiskFrame(Distributed):
             print(text, end="", file=sys.stderr, flush=True)
 
     @contextmanager
-    def _rows(self, columns: Sequence[str]) -> Iterator[pl.LazyFrame]:
+    def _rows(self, columns: Sequence[str]) -> Generator[pl.LazyFrame]:
         """Yield these columns. Write a stream to files first, only the columns that it needs."""
         with ExitStack() as stack:
             stack.enter_context(_panics_as_errors())
@@ -276,7 +270,7 @@ class DiskFrame(Distributed):
 
 
 @contextmanager
-def _panics_as_errors() -> Iterator[None]:
+def _panics_as_errors() -> Generator[None]:
     """Turn a panic of polars, which `except Exception` misses, into an error."""
     try:
         yield
@@ -360,7 +354,7 @@ def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.La
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[None]:
+def _writing(folder: Path) -> Generator[None]:
     """Name the folder in errors of its disk. 28: the disk is full. 27: the file is too large."""
     try:
         yield
@@ -390,7 +384,7 @@ def _refuse_change(rows: int, written: int) -> None:
 
 
 @contextmanager
-def part_folder(directory: str | Path | None) -> Iterator[Path]:
+def part_folder(directory: str | Path | None) -> Generator[Path]:
     """Create a folder in this directory, by default the system's, and remove it at the end.
 
     Its name has the number of the process, so that a user knows whose it is if a signal ends the
@@ -416,13 +410,15 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(file: Path, flags: int = 0) -> Iterator[bool]:
+def _locked(file: Path, flags: int = 0) -> Generator[bool]:
     """Lock a file until the end, and yield whether that was possible. Windows has other locks.
 
     The system unlocks the files of a process that a signal ends. The number of a process would not
     do: containers that share a directory have processes of the same numbers.
     """
-    if fcntl is None:
+    try:
+        import fcntl
+    except ImportError:
         yield False
         return
     try:
@@ -430,19 +426,14 @@ def _locked(file: Path, flags: int = 0) -> Iterator[bool]:
     except OSError:
         yield False
         return
+    is_locked = False
     try:
-        yield _is_locked_now(descriptor)
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_locked = True
+        yield is_locked
     finally:
         os.close(descriptor)
-
-
-def _is_locked_now(descriptor: int) -> bool:
-    """Lock an open file, and return whether that was possible."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _remove_abandoned(directory: Path) -> None:

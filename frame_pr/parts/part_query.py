@@ -48,7 +48,7 @@ class PartQuery:
         """Return the query of each single score."""
         if not self.request.several:
             return [self]
-        queries = []
+        queries: list[PartQuery] = []
         for score in self.scores:
             others = []
             if self.request.unscored == "drop":

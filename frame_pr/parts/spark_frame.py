@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
@@ -119,7 +119,7 @@ class SparkFrame(Shuffled):
         )
 
     @contextmanager
-    def in_ranges(self, columns: Sequence[str], number: Part) -> Iterator[OverRanges]:
+    def in_ranges(self, columns: Sequence[str], number: Part) -> Generator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = SparkFrame(self._select(columns)).append_columns(columns, None, number).persist()
         try:

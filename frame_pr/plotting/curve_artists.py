@@ -170,10 +170,8 @@ def draw_line(
         thresholds = slice(1, len(xy))
     if end is not None:
         xy = np.vstack([xy, end])
-    ax.plot(
-        *xy.T,
-        **{"drawstyle": drawstyle, "markevery": thresholds, **line},
-    )
+    properties: dict[str, Any] = {"drawstyle": drawstyle, "markevery": thresholds, **line}
+    ax.plot(*xy.T, **properties)
 
 
 def _visible(x: Any, y: Any) -> Any:

@@ -10,7 +10,7 @@ import datetime as dt
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -202,7 +202,7 @@ def figure_size(ems: float | None = None) -> tuple[float, float]:
 @contextmanager
 def new_figure(
     size: tuple[float, float], layout: Literal["constrained", "compressed"]
-) -> Iterator[Figure]:
+) -> Generator[Figure]:
     """Yield a new figure of pyplot. An error closes it."""
     import matplotlib.pyplot as plt
 
@@ -220,7 +220,7 @@ def axes_of(
     size: tuple[float, float],
     *,
     square: bool = False,
-) -> Iterator[Axes]:
+) -> Generator[Axes]:
     """Yield the caller's axes, or the axes of a new figure.
 
     `square`: whether these are as wide as high.
@@ -248,7 +248,7 @@ def panels_of(
     columns: int = IN_A_ROW,
     shared: str = "xy",
     linked: str = "",
-) -> Iterator[list[Axes]]:
+) -> Generator[list[Axes]]:
     """Yield the caller's axes, or those of a new figure of the caller's width.
 
     `size`: the least width of a panel, if one fits, and its height, in em; the height grows by the

@@ -386,11 +386,7 @@ def _draw_systems(
             )
             .drop_nulls()
         )
-        ax.hlines(
-            *spans.select("y", "low", "high"),
-            color=draw.grey(ax, 0.75),
-            zorder=1,
-        )
+        ax.hlines(spans["y"], spans["low"], spans["high"], color=draw.grey(ax, 0.75), zorder=1)
     for number, name in enumerate(systems):
         rows = _of_system(table, system, name)
         colour = style.color_of([name, "value"], number if apart else 0)
@@ -441,6 +437,7 @@ def _draw_trends(
         shared=shared,
         linked=shared,
     ) as axes:
+        title = ""
         for ax, panel in zip(axes, panels, strict=True):
             has_bands = _draw_trend(ax, panel.table, keys[along], others, style)
             title = (
@@ -497,8 +494,8 @@ def _draw_trend(
             **properties,
         )
         if has_bands:
-            bounds = rows.select(pl.col("low", "high").fill_null(float("nan")))
-            ax.fill_between(rows["x"], *bounds, color=colour, alpha=0.15, linewidth=0)
+            low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
+            ax.fill_between(rows["x"], low, high, color=colour, alpha=0.15, linewidth=0)
     return has_bands
 
 

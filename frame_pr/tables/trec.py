@@ -239,10 +239,11 @@ def _decompressed(name: str, content: bytes) -> bytes:
                 f"{name} is compressed by {library}, which this Python lacks: decompress it first"
             )
             raise ValueError(text) from None
-        own_errors = (getattr(module, f"{each}Error", zlib.error) for each in ("LZMA", "Zstd"))
+        errors: tuple[type[Exception], ...] = (OSError, EOFError, ValueError, zlib.error)
+        errors += tuple(getattr(module, f"{each}Error", zlib.error) for each in ("LZMA", "Zstd"))
         try:
             return cast(bytes, module.decompress(content))
-        except (OSError, EOFError, ValueError, zlib.error, *own_errors) as error:
+        except errors as error:
             raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None
     return content
 
