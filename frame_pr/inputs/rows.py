@@ -159,6 +159,7 @@ def rows_of(
 
     score_dtypes = _score_dtypes(selection, request)
     score_dtype = rows.collect_schema()["score"] if selection.several else score_dtypes[0]
+    range_starts = None if starts is None else starts(of_groups.look_up)
     ranked = Rows(
         frame=rows,
         height=data.height * systems,
@@ -170,7 +171,7 @@ def rows_of(
         has_counts=has_counts,
         gains=gains,
         totals=totals,
-        starts=None if starts is None else starts(of_groups.look_up),
+        starts=range_starts,
         groups=None if keys else systems,
     )
     if request.unjudged == "trec_eval" and all_rows:
