@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib.metadata import distributions, version
 from itertools import product
@@ -145,19 +145,19 @@ def per_group(options: Options) -> Iterator[Line]:
     """Yield multiples of the CPU time of average precision, by library and shape."""
     worker = Worker(ROOT)
     ours = worker, "average_precision"
-    found: dict[str, dict[str, float]] = {name: {} for name in (*LIBRARIES, "rapidstats")}
+    ratios: dict[str, dict[str, str]] = {name: {} for name in (*LIBRARIES, "rapidstats")}
     first = ["frame_pr, ms"]
     for case in CASES:
-        runs = [ours, *((worker, name) for name in found if name in TASKS[case].others)]
+        runs = [ours, *((worker, name) for name in ratios if name in TASKS[case].others)]
         times = in_turns(case, runs, options, min(options.rounds, 3))
         first.append(in_ms(times[ours]))
         for run in times:
             if run != ours:
-                found[run[1]][case] = ratio(times[run], times[ours])
+                ratios[run[1]][case] = multiple(ratio(times[run], times[ours]))
     yield ["library", *CASES]
     yield first
-    for name, ratios in found.items():
-        yield [name, *(multiple(ratios[case]) if case in ratios else "-" for case in CASES)]
+    for name, cells in ratios.items():
+        yield [name, *(cells.get(case, "-") for case in CASES)]
 
 
 class Comparison(NamedTuple):
@@ -252,13 +252,13 @@ def measured(options: Options) -> dict[tuple[str, str], list[float]]:
     others = {"RecTools": Worker(ROOT, Path(sys.prefix) / "rectools")}
     needed = [(item.task, call) for item in COMPARISONS for call in (item.ours, *item.others)]
     needed += [(item.task, call) for item in TARGETS for call in (item.call, item.other) if call]
-    found = {}
+    times = {}
     for name in dict.fromkeys(task for task, _ in needed):
         calls = dict.fromkeys(call for task, call in needed if task == name)
         runs = [(others.get(call, worker), call) for call in calls]
-        times = in_turns(name, runs, options, options.rounds)
-        found |= {(name, call): seconds for (_, call), seconds in times.items()}
-    return found
+        of_runs = in_turns(name, runs, options, options.rounds)
+        times |= {(name, call): seconds for (_, call), seconds in of_runs.items()}
+    return times
 
 
 def other_tasks(options: Options) -> Iterator[Line]:
@@ -313,18 +313,30 @@ def base_peaks(options: Options) -> Iterator[Line]:
     return peaks(options, options.base)
 
 
-def base_times(options: Options) -> Iterator[Line]:
-    """Yield the ratio of each call to the other checkout for each shape, and its milliseconds."""
+def base_times(options: Options, calls: Collection[str] = OF_GROUPS) -> Iterator[Line]:
+    """Yield a line for each data, with the ratio of each call to the other checkout."""
     assert options.base is not None
     here, there = Worker(ROOT), Worker(options.base)
-    yield ["data", "call", "ms", "ratio"]
-    for task in TASKS:
-        for call in TASKS[task].ours:
-            if re.search(options.only, f"{task}: {call}"):
-                times = in_turns(task, [(here, call), (there, call)], options, options.rounds)
-                value = ratio(times[here, call], times[there, call])
-                mark = " (!)" if value > 1.05 else ""
-                yield [task, call, in_ms(times[here, call]), f"{value:.2f}{mark}"]
+    yield ["data", *calls]
+    for name, task in TASKS.items():
+        measured = [
+            call
+            for call in calls
+            if call in task.ours and re.search(options.only, f"{name}: {call}")
+        ]
+        cells = dict.fromkeys(calls, "-")
+        for call in measured:
+            times = in_turns(name, [(here, call), (there, call)], options, options.rounds)
+            value = ratio(times[here, call], times[there, call])
+            mark = " (!)" if value > 1.05 else ""
+            cells[call] = f"{value:.2f}{mark} ({in_ms(times[here, call])} ms)"
+        if measured:
+            yield [name, *cells.values()]
+
+
+def base_searches(options: Options) -> Iterator[Line]:
+    """Yield the same for runs with judgments, and for lists."""
+    return base_times(options, [*TASKS["search"].ours, *TASKS["lists"].ours])
 
 
 def draw(table: str) -> None:
@@ -336,7 +348,7 @@ def draw(table: str) -> None:
 
     matplotlib.rcParams["svg.hashsalt"] = "frame_pr"
     cells = [line.strip("| ").split(" | ") for line in table.splitlines()]
-    found = {name: dict(zip(CASES, values, strict=True)) for name, *values in cells}
+    multiples = {name: dict(zip(CASES, values, strict=True)) for name, *values in cells}
     for suffix, ink, colors in (
         ("", "#1f2328", ("#005a9c", "#c98602")),
         ("-dark", "#e6edf3", ("#6cb6ff", "#f0b849")),
@@ -346,7 +358,7 @@ def draw(table: str) -> None:
         )
         for axis, shape in zip(axes, SHAPES, strict=True):
             for offset, scores, color in zip((0.2, -0.2), ("tied", "untied"), colors, strict=True):
-                values = [float(found[name][f"{shape}, {scores}"]) for name in LIBRARIES]
+                values = [float(multiples[name][f"{shape}, {scores}"]) for name in LIBRARIES]
                 places = [place + offset for place in range(len(LIBRARIES))]
                 axis.barh(places, values, 0.38, left=0, color=color, label=f"{scores} scores")
             ticks = range(len(LIBRARIES))
@@ -375,7 +387,7 @@ TABLES: dict[str, Callable[[Options], Iterator[Line]]] = {
     "memory": peaks,
 }
 """The tables of the page."""
-BASE_TABLES = {"base": base_times, "base-memory": base_peaks}
+BASE_TABLES = {"base": base_times, "base-search": base_searches, "base-memory": base_peaks}
 
 
 def versions() -> str:
@@ -385,7 +397,7 @@ def versions() -> str:
     folder = [str(Path(sys.prefix) / "rectools")]
     texts = [f"Python {sys.version.split()[0]}"]
     texts += [f"{name} {version(name)}" for name in names.split()]
-    texts += [f"RecTools {found.version}" for found in distributions(name="rectools", path=folder)]
+    texts += [f"RecTools {one.version}" for one in distributions(name="rectools", path=folder)]
     return ", ".join(texts) + f", {os.cpu_count()} CPUs, one thread."
 
 

@@ -1,0 +1,105 @@
+"""What each step of the kernel buys: `python -m benchmarks.steps [--only join]`.
+
+A copy of this checkout lacks one step. Calls take turns with and without it, and the ratio is the
+CPU time with the step over the time without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from benchmarks.__main__ import ROOT, Options, base_searches, base_times
+
+
+class Step(NamedTuple):
+    """A step, and the text that replaces it in a copy of the code."""
+
+    title: str
+    file: str
+    text: str
+    without: str
+    calls: str
+    """A regular expression of the data and calls that are measured."""
+
+
+STEPS = [
+    Step(
+        "wide scores get a narrower key (`SortKey.fitted`)",
+        "ranking/sort.py",
+        "key = key.fitted(rows.frame)",
+        "pass",
+        "untied: (average_precision|float weights|with_curve)",
+    ),
+    Step(
+        "steps are collected early (`collected_early`)",
+        "ranking/blocks.py",
+        "if height < SMALL:",
+        "if height:",
+        "(20k x 100|400k x 5), untied: (average_precision|18 metrics)|search: (MAP|42 measures)$",
+    ),
+    Step(
+        "the total of unweighted rows is a range (`_total_of_rows`)",
+        "ranking/blocks.py",
+        "return pl.int_range(1, pl.len() + 1, dtype=pl.Int64)",
+        "return pl.repeat(1, pl.len(), dtype=pl.Int64).cum_sum()",
+        "1 x 2M, (un)?tied: average_precision",
+    ),
+    Step(
+        "duplicates are found by sorted hashes (`_refuse_repeats`)",
+        "tables/judgments.py",
+        "hashes = rows.hash_rows().sort()\n    if not (hashes == hashes.shift(1)).any():",
+        "if not rows.is_duplicated().any():",
+        "search: join_judgments|lists",
+    ),
+    Step(
+        "rows are joined by hashes (`_pairs`)",
+        "tables/judgments.py",
+        "    pairs = _inner_join(run.hash_rows()",
+        "    return _inner_join(run, judgments)\n    pairs = _inner_join(run.hash_rows()",
+        "search: join_judgments|lists",
+    ),
+]
+
+
+def without(step: Step, folder: Path) -> Path:
+    """Return a copy of this checkout without a step."""
+    shutil.copytree(ROOT / "frame_pr", folder / "frame_pr")
+    file = folder / "frame_pr" / step.file
+    code = file.read_text(encoding="utf-8")
+    if code.count(step.text) != 1:
+        raise SystemExit(f"{step.file}: {step.text!r} stands there {code.count(step.text)} times")
+    file.write_text(code.replace(step.text, step.without), encoding="utf-8")
+    return folder
+
+
+def main() -> None:
+    """Print a line for each step, data and call."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="a regular expression of titles")
+    words = parser.parse_args()
+    print("| step | data | call | with / without |\n| --- | --- | --- | --- |", flush=True)
+    for step in STEPS:
+        if not re.search(words.only, step.title):
+            continue
+        with TemporaryDirectory() as folder:
+            base = without(step, Path(folder))
+            options = Options(base, words.rows, words.rounds, step.calls)
+            for table in (base_times, base_searches):
+                (_, *calls), *lines = table(options)
+                for data, *cells in lines:
+                    for call, cell in zip(calls, cells, strict=True):
+                        if cell != "-":
+                            print(f"| {step.title} | {data} | {call} | {cell} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
