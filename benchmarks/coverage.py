@@ -457,6 +457,56 @@ def of_hidden_positives(simulation: Simulation) -> Iterator[list[str]]:
         yield line
 
 
+OF_PROBABILITIES = ("mean_score", "brier_score", "log_loss")
+
+
+@cache
+def population_of_probabilities(a: float, b: float) -> dict[str, float]:
+    """The means of a population whose score is the probability of a positive, from Beta(a, b)."""
+    score = stats.beta(a, b).ppf((np.arange(200_000) + 0.5) / 200_000)
+    entropy = -score * np.log(score) - (1 - score) * np.log1p(-score)
+    means = (score, score * (1 - score), entropy)
+    return {name: float(np.mean(mean)) for name, mean in zip(OF_PROBABILITIES, means, strict=True)}
+
+
+def of_row_means(simulation: Simulation) -> Iterator[list[str]]:
+    """Coverage of means over rows, and over rows of clusters that differ in their scores."""
+    for a, b in ((1, 9), (2, 2), (0.5, 4.5)):
+        values = population_of_probabilities(a, b)
+        for rows, clusters in ((50, None), (200, None), (1_000, None), (1_000, 20), (1_000, 50)):
+
+            def draw(
+                rng: np.random.Generator,
+                samples: int,
+                sizes: tuple[int, int | None] = (rows, clusters),
+                shape: tuple[float, float] = (a, b),
+                values: Mapping[str, float] = values,
+            ) -> Outcomes:
+                rows, clusters = sizes
+                n = samples * rows
+                sample = np.arange(n) // rows
+                latent = rng.normal(size=n)
+                columns = {"sample": sample}
+                if clusters is not None:
+                    columns["user"] = user = sample * clusters + np.arange(n) % clusters
+                    latent = (latent + rng.normal(size=samples * clusters)[user]) / 2**0.5
+                score = stats.beta(*shape).ppf(stats.norm.cdf(latent))
+                truth = rng.random(n) < score
+                run = pl.DataFrame(columns | {"truth": truth, "score": score})
+                cluster = None if clusters is None else "user"
+                call = {"by": "sample", "cluster": cluster, "method": "closed"}
+                found = fp.intervals(run, list(OF_PROBABILITIES), "truth", "score", **call)
+                held = {}
+                for name, value in values.items():
+                    is_held = pl.lit(value).is_between("low", "high")
+                    held[name] = found.filter(metric=name).select(held=is_held)["held"]
+                return held
+
+            drawn = "independent" if clusters is None else f"{clusters} clusters"
+            cells = simulation.cells(draw, rows=rows)
+            yield [f"Beta({a:g}, {b:g})", f"{rows:,}", drawn, *cells]
+
+
 def of_classes(simulation: Simulation) -> Iterator[list[str]]:
     """Coverage of means over fixed classes, of which rows were drawn."""
     for classes, rows in ((5, 200), (20, 200), (80, 200), (80, 1_000)):
@@ -1098,6 +1148,14 @@ SECTIONS: dict[str, Callable[[Simulation], str]] = {
         "queries have a tenth of the samples.",
         ["differences", "test", *(f"{n} queries" for n in SIZES)],
         of_comparisons,
+    ),
+    "row means": Section(
+        "Means over rows",
+        "Scores are the probabilities of a positive, and have a beta distribution. Rows are "
+        "independent, or of clusters whose\n"
+        "scores are correlated by 0.5 on the normal scale.",
+        ["scores", "rows", "drawn", *OF_PROBABILITIES],
+        of_row_means,
     ),
 }
 

@@ -17,13 +17,11 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import BLOCKS, FLOAT_BLOCKS, GRADED_BLOCKS, metric
 from frame_pr.metrics.rates import is_rate
+from frame_pr.metrics.score_means import epsilon_of
 from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of, collected_early
 from frame_pr.ranking.sort import PackedRows
 from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
-
-_EPSILONS: Mapping[type[pl.DataType], float] = {pl.Float16: 2.0**-10, pl.Float32: 2.0**-23}
-"""The distance from 1 to the next number of a dtype, if it is not that of Float64."""
 
 
 class Plan(NamedTuple):
@@ -256,8 +254,7 @@ def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
     if reads_retrieved and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")
     if reads_epsilon:
-        epsilon = _EPSILONS.get(plan.key.dtype.base_type(), 2.0**-52)
-        table = table.with_columns(epsilon=pl.lit(epsilon))
+        table = table.with_columns(epsilon=epsilon_of(plan.key.dtype))
     return table
 
 

@@ -11,6 +11,14 @@ import polars as pl
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
 
+_EPSILONS: Mapping[type[pl.DataType], float] = {pl.Float16: 2.0**-10, pl.Float32: 2.0**-23}
+"""The distance from 1 to the next number of a dtype, if it is not that of Float64."""
+
+
+def epsilon_of(dtype: pl.DataType) -> pl.Expr:
+    """Return the precision of the dtype of scores."""
+    return pl.lit(_EPSILONS.get(dtype.base_type(), 2.0**-52))
+
 
 class RowMean(NamedTuple):
     """A mean over the rows that have a score."""

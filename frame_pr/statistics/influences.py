@@ -9,6 +9,7 @@ import polars as pl
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.names import BLOCKS, metric
 from frame_pr.metrics.rates import RATES, RowShare
+from frame_pr.metrics.score_means import ROW_MEANS, RowMean
 from frame_pr.statistics.bounds import BoundsName
 
 BLOCK_COLUMNS = ("size", "hits", "k", "tp", "later_hits", "later_misses")
@@ -19,8 +20,8 @@ class RowMetric(NamedTuple):
     """A metric and, if it has a standard error over rows, the influence D of a row on it.
 
     D is the derivative of the metric by the weight of the row. It is a formula of the label and the
-    block of the row, and of the `value`, the `positives` and the `rows` of its group. The D of all
-    rows sum to 0, and the sum of their squares is about the variance of the metric.
+    block or the score of the row, and of the `value`, the `positives` and the `rows` of its group.
+    The D of all rows sum to 0, and the sum of their squares is about the variance of the metric.
     """
 
     name: str
@@ -28,15 +29,22 @@ class RowMetric(NamedTuple):
     """Which bounds a value has that is of one group with independent rows."""
     influence: pl.Expr | None = None
     whole: pl.Expr | None = None
-    """How often a share counts a row; None for a metric of the whole ranking.
+    """How often a share, or a mean, counts a row; None for a metric of the whole ranking.
 
     Such a metric has one df less than the rows of the rarer label.
     """
     threshold: Threshold | None = None
+    of_scores: bool = False
+    """Whether D is a formula of the `score` of the row, and of the `epsilon` of its dtype."""
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
     of_prevalence: bool = False
     """Whether the value changes with the share of positives, for equal scores of both classes."""
+
+    @property
+    def bounds_of_means(self) -> BoundsName:
+        """Return which bounds a mean over groups has, and a value of clusters of rows."""
+        return "number" if self.bounds == "number" else "share"
 
 
 def _average_precision() -> RowMetric:
@@ -98,6 +106,27 @@ def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric
     )
 
 
+def _mean(name: str, mean: RowMean) -> RowMetric:
+    """Return a mean over the rows that have a score: D is the distance of a row from the mean."""
+    score = pl.col("score").cast(pl.Float64)
+    epsilon = pl.col("epsilon")
+    of_hit = mean.value(score, 1.0, epsilon)
+    of_miss = mean.value(score, 0.0, epsilon)
+    number = pl.when("truth").then(of_hit).otherwise(of_miss)
+    has_score = score.is_not_null()
+    whole = has_score.cast(pl.Float64)
+    total = (whole * pl.col("count")).sum().over("group")
+    distance = pl.when(has_score).then(number - pl.col("value"))
+    return RowMetric(
+        name,
+        bounds="share" if mean.from_0_to_1 else "number",
+        influence=distance.fill_null(0.0) / total,
+        whole=whole,
+        of_scores=True,
+        of_prevalence=True,
+    )
+
+
 def _counts_both_labels(share: RowShare) -> bool:
     """Return whether rows of both labels are in the whole of a share, as they are for precision."""
     cases = pl.DataFrame({"t": [True, False] * 2, "p": [True, True, False, False]})
@@ -112,6 +141,8 @@ def row_metric(name: str) -> RowMetric | None:
     """Return the metric of this name; None if it has no standard error over rows."""
     head = name.partition("@")[0]
     cutoff = metric(name).cutoff
+    if name in ROW_MEANS:
+        return _mean(name, ROW_MEANS[name])
     share = RATES[head].row_share if head in RATES else None
     if share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
         return _share(name, share, cutoff)
@@ -141,7 +172,7 @@ def of_rows(name: str) -> RowMetric:
     if target := row_metric(name):
         return target
     raise ValueError(
-        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, prevalence "
-        "and shares of rows at a threshold, such as recall@threshold=0.5, have one; "
-        "leave out method='closed' for a bootstrap"
+        f"{name} has no closed form where rows are sampled: average_precision, roc_auc, "
+        "prevalence, means such as brier_score, and shares of rows at a threshold, such as "
+        "recall@threshold=0.5, have one; leave out method='closed' for a bootstrap"
     )

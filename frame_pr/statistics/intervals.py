@@ -73,8 +73,9 @@ def intervals(
     standard error is e, the interval is `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; for the mean
     of other metrics it is `m -+ t(n - 1) e`. Without `mean_over` the rows of each group are the
     sample: average precision and ROC AUC by their influence functions (for ROC AUC that is DeLong's
-    variance), shares at a threshold by Wilson's score interval, F1 as a function of a share. These
-    closed forms have no random numbers.
+    variance), shares at a threshold by Wilson's score interval, F1 as a function of a share, and
+    the mean score, Brier score and log loss as means of a number per row. These closed forms have
+    no random numbers.
 
     Other metrics, and most options such as `weight=`, have the interval of a bootstrap: it
     resamples the rows, clusters or groups with replacement, and uses quantiles of the values. It

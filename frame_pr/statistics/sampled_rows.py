@@ -19,6 +19,8 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
+from frame_pr.metrics.cutoffs import Threshold
+from frame_pr.metrics.score_means import epsilon_of
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.ranking.sort import PackedRows, sorted_rows
 from frame_pr.ranking.sort_keys import key_of
@@ -61,9 +63,12 @@ class SampledRows(Generic[Frame]):
     def bounds(self) -> list[BoundsName]:
         """Return which bounds each metric has: of one group, of a mean, or of clusters."""
         if self.averaged:
-            return ["share"] * len(self.metrics)
+            return [metric.bounds_of_means for metric in self.metrics]
         if self.clustered:
-            return ["roc_auc" if metric.by_class else "share" for metric in self.metrics]
+            return [
+                metric.bounds if metric.by_class else metric.bounds_of_means
+                for metric in self.metrics
+            ]
         return [metric.bounds for metric in self.metrics]
 
     @property
@@ -102,14 +107,24 @@ class SampledRows(Generic[Frame]):
         value = pl.col(target.name).cast(pl.Float64)
         return self._values.select("group", "positives", "rows", value=value)
 
-    def _reached(self) -> list[pl.Expr]:
-        """Return whether a row reaches each threshold of the metrics, named after the threshold."""
+    @property
+    def _thresholds(self) -> dict[str, Threshold]:
+        """Return the thresholds of the metrics by their names."""
+        return {
+            str(target.threshold): target.threshold for target in self.metrics if target.threshold
+        }
+
+    def _rows(self) -> pl.DataFrame:
+        """Return the rows that count, with the `epsilon` of their scores.
+
+        Columns named after the thresholds of the metrics say whether a row reaches them.
+        """
         key = key_of(self.rows)
-        columns = []
-        for cutoff in {target.threshold for target in self.metrics if target.threshold}:
+        columns = {"epsilon": epsilon_of(key.dtype)}
+        for name, cutoff in self._thresholds.items():
             is_reached = key.score_reaches(code_reached(cutoff.threshold, key))
-            columns.append(is_reached.fill_null(False).alias(str(cutoff)))
-        return columns
+            columns[name] = is_reached.fill_null(False)
+        return counted_rows(self.rows).with_columns(**columns)
 
     def _steps(self) -> pl.DataFrame:
         """Return lines of each step: its positives, its negatives, and those after the step above.
@@ -141,7 +156,8 @@ class SampledRows(Generic[Frame]):
         own, D has the correction `(n / (n - 1))^(1/2)` for the n rows of the class.
         """
         assert target.influence is not None
-        has_value = pl.col("value").is_not_null()
+        # The mean of infinite scores has no error.
+        has_value = pl.col("value").is_finite()
         influence: pl.Expr = pl.when(has_value).then(target.influence)
         has_positive = pl.col("truth")
         has_negative = ~has_positive
@@ -157,13 +173,13 @@ class SampledRows(Generic[Frame]):
     @cached_property
     def groups(self) -> pl.DataFrame:
         """Return `Estimates` for each `group` and each place `m` of a metric."""
-        kinds_of_rows = counted_rows(self.rows).group_by("group", "truth", *self._reached())
-        cells = kinds_of_rows.agg(pl.col("count").sum())
+        rows = self._rows()
+        cells = rows.group_by("group", "truth", *self._thresholds).agg(pl.col("count").sum())
         steps = cells if self._ranked is None else self._steps()
         parts = []
         for m, target in enumerate(self.metrics):
             lines = steps if target.whole is None else cells
-            errors = self._errors(lines, target)
+            errors = self._errors(rows if target.of_scores else lines, target)
             parts.append(errors.with_columns(m=pl.lit(m, pl.Int32)))
         return pl.concat(parts)
 
@@ -192,7 +208,10 @@ class SampledRows(Generic[Frame]):
             missing = pl.col("positives") - pl.col("hits")
             of_missing = missing * (pl.col("value") / pl.col("positives")) ** 2
             variance = (variance + of_missing) * n / (n - 1)
-        has_error = pl.col("value").is_not_null() & (n > (target.whole is None))
+        if target.of_scores:
+            variance = variance * n / (n - 1)
+        is_share = target.whole is not None and not target.of_scores
+        has_error = pl.col("value").is_finite() & (n > (0 if is_share else 1))
         return table.select(
             "group",
             "value",
@@ -265,7 +284,7 @@ class SampledRows(Generic[Frame]):
 
     def _lines_of_clusters(self) -> pl.DataFrame:
         """Return the rows that count with the columns of their block and of thresholds."""
-        table = counted_rows(self.rows).with_columns(self._reached())
+        table = self._rows()
         if self._ranked is None:
             return table
         columns = (*BLOCK_COLUMNS, "threshold")
