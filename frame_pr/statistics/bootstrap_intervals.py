@@ -21,6 +21,7 @@ from frame_pr.statistics.bounds import (
     t_quantile,
     warn_without_bounds,
 )
+from frame_pr.statistics.paired_tests import differences_of_units, means_of_differences
 from frame_pr.statistics.pairs import Comparison, difference_of
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
@@ -302,11 +303,11 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
     """
     pairs = comparison.pairs
     draws = comparison.draws
-    rows = comparison.rows
+    sample = comparison.sample
     place = pl.int_range(pl.len(), dtype=pl.Int64)
-    metrics = replicates_of(rows, draws, pairs.names.name)
+    metrics = replicates_of(sample, draws, pairs.names.name)
     parts = []
-    for m, (target, replicates) in enumerate(zip(rows.metrics, metrics, strict=True)):
+    for m, (name, replicates) in enumerate(zip(names_of(sample), metrics, strict=True)):
         table = replicates.table.with_columns(
             m=pl.lit(m, pl.Int32),
             result=place,
@@ -317,17 +318,56 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
         result_of_a = both["base result"].to_numpy()
         drawn = replicates.drawn
         differences = drawn[:, result_of_b] - drawn[:, result_of_a]
-        parts.append(_test_differences(both, differences, comparison, target.name))
+        both = both.with_columns(
+            difference=difference_of(pl.col("base value"), pl.col("value")),
+            df=pl.min_horizontal("base df", "df"),
+            value_baseline="base value",
+            value_system="value",
+            n_baseline="base units",
+            n_system="units",
+            undefined=pl.col("base undefined") + pl.col("undefined"),
+        )
+        parts.append(_test_differences(both, differences, comparison, name))
 
     table = pl.concat(parts)
     warn_of_replicates(table, draws, comparison.hypothesis.alpha)
     numbers = "{} and {}"
     sizes = ["n_baseline", "n_system"]
-    if rows.output.systems:
+    if isinstance(sample, SampledRows) and sample.output.systems:
         numbers = "{}"
         sizes = ["n_system"]
     text = pl.format(f"bootstrap over {numbers} {comparison.noun}", *sizes)
     return table.with_columns(method=text)
+
+
+def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
+    """Compare the same units, such as queries: a replicate is the mean of differences of units."""
+    draws = comparison.draws
+    test = comparison.pairs.test
+    differences = differences_of_units(comparison)
+    table = means_of_differences(differences, comparison)
+    keys = {name: name for name in test if name != "m"}
+    values = differences.select(*test, "cluster", value="d")
+    of_differences = comparison.units._replace(table=values, keys=keys)
+    metrics = replicates_of(of_differences, draws)
+    parts = []
+    for m, (name, replicates) in enumerate(zip(names_of(of_differences), metrics, strict=True)):
+        tests = replicates.table.select(keys)
+        of_metric = table.filter(m=m)
+        tests = tests.join(
+            of_metric,
+            on=[*keys],
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        tests = tests.with_columns(m=pl.lit(m, pl.Int32))
+        parts.append(_test_differences(tests, replicates.drawn, comparison, name))
+
+    table = pl.concat(parts).drop_nulls("n_system")
+    warn_of_replicates(table, draws, comparison.hypothesis.alpha)
+    method = pl.col("method").str
+    return table.with_columns(method=method.replace("paired t", "bootstrap", literal=True))
 
 
 def _test_differences(
@@ -337,10 +377,6 @@ def _test_differences(
     import numpy as np
 
     hypothesis = comparison.hypothesis
-    both = both.with_columns(
-        difference=difference_of(pl.col("base value"), pl.col("value")),
-        df=pl.min_horizontal("base df", "df"),
-    )
     point = array_of(both, "difference")
     df = array_of(both, "df")
     distribution = Distribution.of(drawn, point, df)
@@ -368,9 +404,4 @@ def _test_differences(
         *numbers,
         _undefined_replicates(distribution),
         metric=pl.lit(name),
-        value_baseline="base value",
-        value_system="value",
-        n_baseline="base units",
-        n_system="units",
-        undefined=pl.col("base undefined") + pl.col("undefined"),
     )

@@ -16,7 +16,7 @@ from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
 from frame_pr.statistics.bootstrap import Draws
-from frame_pr.statistics.bootstrap_intervals import compare_draws
+from frame_pr.statistics.bootstrap_intervals import compare_drawn_units, compare_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
     array_of,
@@ -346,12 +346,7 @@ def _samples(
     names = what.named
     units = sampled_units(frame, what)
     if units is not None:
-        if call.method == "bootstrap":
-            raise ValueError(
-                "method='bootstrap' draws rows or clusters of rows, and here groups were drawn, "
-                "whose differences have a closed form and test='permutation': leave it out"
-            )
-        yield units, list(range(len(names))), False
+        yield units, list(range(len(names))), call.method == "bootstrap"
         return
     _refuse_test_of_rows(call)
     # Without clusters each row of several scores is its own cluster, so that its two values meet.
@@ -371,7 +366,8 @@ def _test_of(
     is_paired = _is_paired(comparison, call)
     function = test.unpaired
     if is_drawn:
-        function = compare_draws
+        is_of_differences = is_paired and isinstance(sample, UnitValues)
+        function = compare_drawn_units if is_of_differences else compare_draws
     elif is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
     if call.test == "delong" and (sample.clustered or call.what.averages):

@@ -21,6 +21,7 @@ from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
     scipy_special,
+    warn_of_hidden_losses,
     warn_without_bounds,
     with_bounds,
     with_bounds_of_means,
@@ -285,6 +286,8 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     table = add_bounds(source.estimates(), source.bounds, confidence)
     if isinstance(source, SampledRows):
         warn_of_bias(source, table)
+    else:
+        warn_of_hidden_losses(table, source.bounds)
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",

@@ -27,7 +27,7 @@ _SIGNS_AT_ONCE = 2**21
 def compare_units(comparison: Comparison) -> pl.DataFrame:
     """Test the means of the differences of units by Student's paired t."""
     differences = differences_of_units(comparison)
-    table = _means_of_differences(differences, comparison)
+    table = means_of_differences(differences, comparison)
     return with_t_test(table, comparison.hypothesis)
 
 
@@ -38,7 +38,7 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
     """
     pairs = comparison.pairs
     differences = differences_of_units(comparison)
-    table = _means_of_differences(differences, comparison)
+    table = means_of_differences(differences, comparison)
     table = with_t_test(table, comparison.hypothesis)
 
     null_value = comparison.hypothesis.null_value
@@ -113,7 +113,7 @@ def with_units(comparison: Comparison) -> pl.DataFrame:
     return pairs.with_places(table)
 
 
-def _means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
+def means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
     """Return the mean difference of each test, its standard error and degrees of freedom."""
     test = comparison.pairs.test
     d = pl.col("d")

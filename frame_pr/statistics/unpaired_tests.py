@@ -9,8 +9,17 @@ import polars as pl
 
 from frame_pr.frames.messages import warn
 from frame_pr.statistics import bounds
-from frame_pr.statistics.bounds import Array, Bounds, BoundsName, Estimates, array_of, columns_of
+from frame_pr.statistics.bounds import (
+    Array,
+    Bounds,
+    BoundsName,
+    Estimates,
+    array_of,
+    columns_of,
+    warn_of_hidden_losses,
+)
 from frame_pr.statistics.pairs import TIE, Comparison, Hypothesis, difference_of, with_t_test
+from frame_pr.statistics.units import UnitValues
 
 _LARGEST_Z = 38.0
 """Beyond this z, the p-value is no float."""
@@ -45,7 +54,10 @@ def _both_estimates(comparison: Comparison) -> pl.DataFrame:
     `covariance` is that of both values.
     """
     pairs = comparison.pairs
-    estimates = pairs.with_places(comparison.sample.estimates())
+    estimates = comparison.sample.estimates()
+    if isinstance(comparison.sample, UnitValues):
+        warn_of_hidden_losses(estimates, comparison.sample.bounds)
+    estimates = pairs.with_places(estimates)
     both = pairs.both(estimates).with_columns(
         difference=difference_of(pl.col("base value"), pl.col("value")),
         value_baseline="base value",
