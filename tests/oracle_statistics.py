@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 from math import isclose, isnan, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from scipy import optimize, special, stats
@@ -473,218 +473,179 @@ def random_frame(draw):
     return frame, systems, options, groups, data
 
 
+class Case(NamedTuple):
+    """A random frame, the arguments that it is asked with, and its rows."""
+
+    frame: Any
+    systems: list[str]
+    options: dict[str, Any]
+    groups: dict[str, dict[int, list]]
+    """The rows of each group, by system."""
+    data: list[dict]
+    confidence: float
+
+    @property
+    def score(self):
+        """The columns of the systems."""
+        return self.systems if len(self.systems) > 1 else self.systems[0]
+
+    @property
+    def present(self):
+        """The groups that have rows, and not totals only."""
+        return {row["q"] for row in self.data}
+
+    def options_by(self, *keys):
+        """The options; a frame of totals has these keys."""
+        total = self.options.get("total_positives")
+        if total is None or isinstance(total, str):
+            return self.options
+        return self.options | {"total_positives": total.select(*keys, "P")}
+
+    def intervals(self, metrics, **call):
+        """The intervals of these metrics of all systems, in memory."""
+        call |= {"confidence": self.confidence, "details": True}
+        return fp.intervals(self.frame, metrics, "t", self.score, **call).lazy().collect()
+
+    def of_system(self, table, system):
+        """The lines of a system; a single one has no column of its own."""
+        return table.filter(system=system) if len(self.systems) > 1 else table
+
+
+class Differences:
+    """What differs from the definitions."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.wrong = []
+
+    def add(self, *what):
+        """Remember a difference."""
+        self.wrong.append((self.seed, *what))
+
+    def interval(self, where, row, expected):
+        """Compare a line of `intervals` with a value, its bounds and its error."""
+        value, sides, error = expected
+        low, high = sides or (None, None)
+        numbers = [no_nan(row[name]) for name in ("value", "low", "high", "standard_error")]
+        exact = (value, low, high, error)
+        if not all(map(agree, numbers, exact)):
+            self.add(where, row, tuple(map(str, exact)))
+        self.order(where, row, numbers[1], numbers[0], numbers[2])
+
+    def order(self, where, row, low, value, high):
+        """Check that bounds of shares enclose the value."""
+        order = [0, low, value, high, 1]
+        if None not in order and order != sorted(order):
+            self.add(where, "the bounds do not hold the value", row)
+
+
+def no_nan(number):
+    """The number; None if it is missing."""
+    return None if number is None or number != number else number
+
+
 def interval_differences(seed):
     """How many groups were compared, and what differs."""
     draw = random.Random(seed)
     frame, systems, options, groups, data = random_frame(draw)
-    confidence, wrong = draw.choice(CONFIDENCES), []
-    score, given = (
-        systems if len(systems) > 1 else systems[0],
-        frame.lazy() if draw.random() < 0.5 else frame,
-    )
+    given = frame.lazy() if draw.random() < 0.5 else frame
+    case = Case(given, systems, options, groups, data, draw.choice(CONFIDENCES))
+    found = Differences(seed)
+    check_means(case, draw, found)
+    if "weight" not in options:
+        check_rows(case, found)
+        if not {"total_positives", "count"} & {*options}:
+            check_clusters(case, draw, found)
+    return len(systems) * len(groups["s0"]), found.wrong
 
-    def read(result):
-        return result.lazy().collect()
 
-    def compare(where, row, expected):
-        value, sides, error = expected
-        low, high = (None, None) if sides is None else sides
-        numbers = [
-            None if x is None or x != x else x for x in (row["value"], row["low"], row["high"])
-        ]
-        if not all(map(agree, numbers, (value, low, high))) or not agree(
-            row["standard_error"], error
-        ):
-            wrong.append((seed, where, row, tuple(map(str, (value, low, high, error)))))
-        order = [0, numbers[1], numbers[0], numbers[2], 1]
-        if None not in order and order != sorted(order):
-            wrong.append((seed, where, "the bounds do not hold the value", row))
+RANKINGS = ["average_precision", "roc_auc"]
 
-    # Averaged curves, and means over groups.
+
+def check_means(case, draw, found):
+    """Means over groups, and averaged curves, of all groups or of each half."""
     points, interpolated = draw.choice([2, 3, 6, 11, 101]), draw.random() < 0.4
-    halves = (
-        [None] if draw.random() < 0.6 or isinstance(options.get("total_positives"), str) else [0, 1]
-    )
-    keys = {"by": "q"} if halves == [None] else {"by": ["half", "q"]}
-    shown = dict(options)
-    if (
-        halves == [None]
-        and "total_positives" in options
-        and not isinstance(options["total_positives"], str)
-    ):
-        total = options["total_positives"]
-        shown["total_positives"] = total.drop("half")
-    curves = read(
-        fp.average_curve(
-            given,
-            "t",
-            score,
-            points=points,
-            interpolated=interpolated,
-            confidence=confidence,
-            mean_over="q",
-            **keys,
-            **shown,
-        )
-    )
-    names = ["average_precision", "roc_auc"]
-    means = read(
-        fp.intervals(
-            given,
-            names,
-            "t",
-            score,
-            mean_over="q",
-            confidence=confidence,
-            details=True,
-            **keys,
-            **shown,
-        )
-    )
-    curve_means = read(
-        fp.evaluate(given, "average_precision", "t", score, mean_over="q", **keys, **shown)
-    )
-    for system in systems:
-        for half in halves:
-            rows = [r for q, r in groups[system].items() if half is None or q % 2 == half]
-            rows = [r for r in rows if r]
-            mine = [
-                table.filter(
-                    pl.lit(half is None)
-                    | (pl.col("half") == half if half is not None else pl.lit(True)),
-                    pl.col("system") == system if len(systems) > 1 else pl.lit(True),
-                )
-                for table in (curves, means, curve_means)
-            ]
-            expected = list(average_curve(rows, points, confidence, interpolated=interpolated))
-            if len(expected) != mine[0].height:
-                wrong.append((seed, "levels", len(expected), mine[0].height))
-            for row, (mean, band, n) in zip(mine[0].iter_rows(named=True), expected, strict=False):
-                low, high = band or (None, None)
-                number = {
-                    k: None if v is None or v != v else v for k, v in row.items() if k != "system"
-                }
-                pairs = [(number["precision"], mean), (number["low"], low), (number["high"], high)]
-                pairs.append((row["groups"], n))
-                if not all(agree(a, b) for a, b in pairs):
-                    wrong.append((seed, "curve", row, [str(b) for _, b in pairs]))
-                order = [0, number["low"], number["precision"], number["high"], 1]
-                if band and (None in order or order != sorted(order)):
-                    wrong.append((seed, "the band does not hold the mean", row))
-            if not interpolated and expected:
-                mean = mine[2]["mean_average_precision"].item()
-                if not agree(mine[0]["precision"].mean(), mean):
-                    wrong.append((seed, "area", mine[0]["precision"].mean(), mean))
-            for name in names if rows else ():
-                row = mine[1].filter(metric=name).row(0, named=True)
-                compare(
-                    ("means", system, half, name),
-                    row,
-                    mean_interval([VALUES[name](r) for r in rows], confidence),
-                )
-    # Rows as the sample.
-    if "weight" in options:
-        return len(systems) * len(groups["s0"]), wrong
-    known = "total_positives" in options
-    names = names[:1] if known else names
-    each = read(
-        fp.intervals(
-            given,
-            names,
-            "t",
-            score,
-            by="q",
-            confidence=confidence,
-            details=True,
-            **shown_for_q(options),
-        )
-    )
-    fixed = read(
-        fp.intervals(
-            given,
-            names,
-            "t",
-            score,
-            by="q",
-            mean_over="q",
-            sampled="rows",
-            confidence=confidence,
-            details=True,
-            **shown_for_q(options),
-        )
-    )
-    present = {r["q"] for r in data}
-    for system in systems:
-        of_system = [
-            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True))
-            for t in (each, fixed)
-        ]
-        for name in names:
-            for q in present:
-                row = of_system[0].filter(q=q, metric=name).row(0, named=True)
-                compare(
-                    ("rows", system, q, name),
-                    row,
-                    row_interval(name, groups[system][q], confidence),
-                )
-            row = of_system[1].filter(metric=name).row(0, named=True)
-            rows = [groups[system][q] for q in present]
-            compare(("fixed", system, name), row, fixed_groups_interval(name, rows, confidence))
-    if known or "count" in options:
-        return len(systems) * len(groups["s0"]), wrong
+    in_halves = draw.random() < 0.4 and not isinstance(case.options.get("total_positives"), str)
+    keys = ["half", "q"] if in_halves else ["q"]
+    call = {"by": keys, "mean_over": "q", **case.options_by(*keys)}
+    form = {"points": points, "interpolated": interpolated, "confidence": case.confidence}
+    curves = fp.average_curve(case.frame, "t", case.score, **form, **call).lazy().collect()
+    means = case.intervals(RANKINGS, **call)
+    values = fp.evaluate(case.frame, "average_precision", "t", case.score, **call)
+    values = values.lazy().collect()
+    for system in case.systems:
+        for half in (0, 1) if in_halves else (None,):
+            tables = [case.of_system(table, system) for table in (curves, means, values)]
+            if half is not None:
+                tables = [table.filter(half=half) for table in tables]
+            of_groups = case.groups[system].items()
+            rows = [r for q, r in of_groups if r and half in (None, q % 2)]
+            check_curve(tables[0], rows, form, found)
+            if not interpolated and tables[0].height:
+                area = tables[0]["precision"].mean()
+                if not agree(area, tables[2]["mean_average_precision"].item()):
+                    found.add("area", system, half)
+            for name in RANKINGS if rows else ():
+                row = tables[1].filter(metric=name).row(0, named=True)
+                expected = mean_interval([VALUES[name](r) for r in rows], case.confidence)
+                found.interval(("means", system, half, name), row, expected)
+
+
+def check_curve(table, rows, form, found):
+    """The mean curve of the rows of several groups, and its band."""
+    levels = list(average_curve(rows, **form))
+    if len(levels) != table.height:
+        found.add("levels", len(levels), table.height)
+    for row, (mean, band, n) in zip(table.iter_rows(named=True), levels, strict=False):
+        low, high = band or (None, None)
+        numbers = [no_nan(row[name]) for name in ("precision", "low", "high", "groups")]
+        if not all(map(agree, numbers, (mean, low, high, n))):
+            found.add("curve", row, str((mean, low, high, n)))
+        if band:
+            found.order("band", row, numbers[1], numbers[0], numbers[2])
+
+
+def check_rows(case, found):
+    """Rankings of each group, and of the mean over fixed groups, if rows were drawn."""
+    names = RANKINGS[:1] if "total_positives" in case.options else RANKINGS
+    call = {"by": "q", **case.options_by("q")}
+    each = case.intervals(names, **call)
+    fixed = case.intervals(names, **call, mean_over="q", sampled="rows")
+    for system, name in itertools.product(case.systems, names):
+        groups = {q: case.groups[system][q] for q in case.present}
+        of_groups = case.of_system(each, system).filter(metric=name)
+        for q, rows in groups.items():
+            row = of_groups.filter(q=q).row(0, named=True)
+            expected = row_interval(name, rows, case.confidence)
+            found.interval(("rows", system, q, name), row, expected)
+        row = case.of_system(fixed, system).filter(metric=name).row(0, named=True)
+        expected = fixed_groups_interval(name, [*groups.values()], case.confidence)
+        found.interval(("fixed", system, name), row, expected)
+
+
+def check_clusters(case, draw, found):
+    """Shares at a threshold of drawn rows; they and rankings if clusters of rows were drawn."""
     threshold = draw.choice([0, 1, 2, 5, 120])
-    metrics = [f"{figure}@threshold={threshold}" for figure in SHARES]
-    call = {"by": "q", "confidence": confidence, "details": True, **options}
-    call_of_users = call | {
-        "metrics": [*names, *metrics],
-        "truth": "t",
-        "score": score,
-        "cluster": "user",
-    }
-    users, users_of_all = (
-        read(fp.intervals(given, **call_of_users, **more)) for more in ({}, {"mean_over": "q"})
-    )
-    shares = read(fp.intervals(given, metrics, "t", score, **call))
-    for system in systems:
-        of_system = [
-            t.filter(pl.col("system") == system if len(systems) > 1 else pl.lit(True))
-            for t in (users, shares, users_of_all)
-        ]
-        all_groups = [
-            (groups[system][q], [r["user"] for r in data if r["q"] == q]) for q in present
-        ]
-        for name in [*names, *metrics]:
-            row = of_system[2].filter(metric=name).row(0, named=True)
-            compare(
-                ("clusters of groups", system, name),
-                row,
-                cluster_interval(name, all_groups, confidence, averaged=True),
-            )
-        for q in present:
-            rows, clusters = groups[system][q], [r["user"] for r in data if r["q"] == q]
-            for name in [*names, *metrics]:
-                row = of_system[0].filter(q=q, metric=name).row(0, named=True)
-                compare(
-                    ("clusters", system, q, name),
-                    row,
-                    cluster_interval(name, [(rows, clusters)], confidence),
-                )
-            for name in metrics:
-                row = of_system[1].filter(q=q, metric=name).row(0, named=True)
-                compare(
-                    ("proportion", system, q, name),
-                    row,
-                    proportion_interval(name, rows, confidence),
-                )
-    return len(systems) * len(groups["s0"]), wrong
-
-
-def shown_for_q(options):
-    """The options without the key `half` in a frame of totals."""
-    total = options.get("total_positives")
-    if total is None or isinstance(total, str):
-        return options
-    return options | {"total_positives": total.drop("half")}
+    shares = [f"{rate}@threshold={threshold}" for rate in SHARES]
+    names = [*RANKINGS, *shares]
+    call = {"by": "q", **case.options}
+    of_rows = case.intervals(shares, **call)
+    clusters = case.intervals(names, **call, cluster="user")
+    of_all = case.intervals(names, **call, cluster="user", mean_over="q")
+    users = {q: [r["user"] for r in case.data if r["q"] == q] for q in case.present}
+    for system, name in itertools.product(case.systems, names):
+        groups = {q: (case.groups[system][q], users[q]) for q in case.present}
+        row = case.of_system(of_all, system).filter(metric=name).row(0, named=True)
+        expected = cluster_interval(name, [*groups.values()], case.confidence, averaged=True)
+        found.interval(("clusters of groups", system, name), row, expected)
+        for q, (rows, _) in groups.items():
+            row = case.of_system(clusters, system).filter(q=q, metric=name).row(0, named=True)
+            expected = cluster_interval(name, [groups[q]], case.confidence)
+            found.interval(("clusters", system, q, name), row, expected)
+            if name in shares:
+                row = case.of_system(of_rows, system).filter(q=q, metric=name).row(0, named=True)
+                expected = proportion_interval(name, rows, case.confidence)
+                found.interval(("proportion", system, q, name), row, expected)
 
 
 # Random comparisons ---------------------------------------------------------------

@@ -352,7 +352,7 @@ def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
     metrics = replicates_of(of_differences, draws)
     parts = []
     for m, (name, replicates) in enumerate(zip(names_of(of_differences), metrics, strict=True)):
-        tests = replicates.table.select(keys)
+        tests = replicates.table.select(*keys)
         of_metric = table.filter(m=m)
         tests = tests.join(
             of_metric,

@@ -558,3 +558,46 @@ def test_estimates_with_a_known_bias_warn():
     with pytest.warns(fp.DataWarning, match="max_informedness is too large on average"):
         fp.intervals(data.head(100), "max_informedness", "truth", "a", repeats=100)
     fp.intervals(data, "max_informedness", "truth", "a", repeats=100)
+
+
+def metrics_of_queries(queries: int = 80) -> pl.DataFrame:
+    """A metric of queries of 20 users by two systems; two queries of the new one have none."""
+    rng = np.random.default_rng(7)
+    old, new = rng.beta(2, 2, (2, queries))
+    number = pl.int_range(queries)
+    frame = pl.DataFrame({"query": range(queries), "old": old, "new": new**0.7}).with_columns(
+        user=number % 20, half=number % 2, new=pl.when(number > 1).then("new")
+    )
+    index = ["query", "user", "half"]
+    return frame.unpivot(["old", "new"], index=index, variable_name="system", value_name="m")
+
+
+@pytest.mark.parametrize("cluster", [None, "user"])
+@pytest.mark.parametrize("by", [None, "half"])
+def test_a_bootstrap_of_paired_units_is_that_of_their_differences(by, cluster):
+    runs = metrics_of_queries()
+    call = {"by": by, "mean_over": "query", "cluster": cluster, "method": "bootstrap"}
+    compared = fp.compare(runs, "m", between="system", details=True, baseline="old", **call)
+    wide = runs.pivot("system", index=["query", "user", "half"], values="m")
+    of_differences = fp.intervals(wide.with_columns(d=pl.col("new") - pl.col("old")), "d", **call)
+    bounds = compared.select("difference", "low", "high", n="n_system").rows()
+    expected = of_differences.select("value", "low", "high", "n").rows()
+    for row, numbers in zip(bounds, expected, strict=True):
+        assert row == tuple(map(near, numbers))
+    drawn = "80 groups of query" if cluster is None else "20 clusters of user"
+    if by is None:
+        assert compared["n_system"].item() == (78 if cluster is None else 20)
+        assert compared["method"].item() == f"bootstrap over {drawn.replace('80', '78')}"
+
+
+@pytest.mark.parametrize("metric", ["m", "precision@5"])
+def test_a_bootstrap_of_two_groups_of_units_is_about_welch(metric):
+    runs = metrics_of_queries(400).filter(system="old").rename({"m": metric})
+    call = {"between": "half", "mean_over": "query", "correction": None, "details": True}
+    (drawn,) = fp.compare(runs, metric, method="bootstrap", repeats=4_000, **call).to_dicts()
+    (closed,) = fp.compare(runs, metric, **call).to_dicts()
+    assert drawn["method"] == "bootstrap over 200 and 200 groups of query"
+    assert drawn["difference"] == near(closed["difference"])
+    for name in ("low", "high", "standard_error"):
+        assert drawn[name] == pytest.approx(closed[name], rel=0.1, abs=0.004)
+    assert drawn["p_value"] == pytest.approx(closed["p_value"], abs=0.05)

@@ -488,11 +488,6 @@ REFUSED = [
         "repeats= is about random draws, and method='closed' has none: leave it out",
     ),
     (
-        {"method": "bootstrap", "mean_over": "q"},
-        ValueError,
-        "method='bootstrap' draws rows or clusters of rows, and here groups were drawn",
-    ),
-    (
         {"method": "bootstrap", "test": "delong", "metrics": "roc_auc"},
         ValueError,
         "method='bootstrap' has a test of its own: leave out test='delong'",
