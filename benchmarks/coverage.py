@@ -881,7 +881,15 @@ OF_BAND = (
     "precision@recall=0.8",
     "recall@fpr=0.05",
 )
-FRAGILE = ("roc_auc", "max_f1", "max_informedness", "threshold@max_f1")
+FRAGILE = (
+    "roc_auc",
+    "max_f1",
+    "max_informedness",
+    "max_mcc",
+    "threshold@max_f1",
+    "recall@max_f1",
+    "threshold@fpr=0.05",
+)
 
 
 @cache
@@ -893,10 +901,15 @@ def population_of_bands(shift: float, prevalence: float) -> dict[str, float]:
     fpr = np.array([1 - normal.cdf(score) for score in scores])
     k = prevalence * recall + (1 - prevalence) * fpr
     f1 = 2 * prevalence * recall / (prevalence + k)
+    spread = np.sqrt(k * (1 - k) * prevalence * (1 - prevalence))
+    mcc = prevalence * (recall - k) / np.maximum(spread, 1e-9)
     true = {"roc_auc": normal.cdf(shift / 2**0.5), "max_f1": float(f1.max())}
     true |= {
         "max_informedness": float((recall - fpr).max()),
+        "max_mcc": float(mcc.max()),
         "threshold@max_f1": float(scores[f1.argmax()]),
+        "recall@max_f1": float(recall[f1.argmax()]),
+        "threshold@fpr=0.05": normal.inv_cdf(0.95),
         "recall@fpr=0.05": 1 - normal.cdf(normal.inv_cdf(0.95) - shift),
     }
     for level in (0.2, 0.5, 0.8):

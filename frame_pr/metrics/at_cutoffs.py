@@ -112,6 +112,7 @@ def _best_value(name: re.Match[str], blocks: Blocks) -> Metric:
         from_0_to_1=is_share,
         best=goal.rate.best,
         beyond_steps=goal.beyond_steps,
+        optimum=goal,
     )
 
 

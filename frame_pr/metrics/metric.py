@@ -288,6 +288,8 @@ class Metric(NamedTuple):
     """Which blocks without a positive it reads."""
     of_probabilities: bool = False
     """Whether it reads scores as probabilities of a positive."""
+    optimum: Cutoff | None = None
+    """The goal whose best value it is."""
 
 
 def by_ties(

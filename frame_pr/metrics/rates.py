@@ -66,6 +66,8 @@ class Rate(NamedTuple):
 
     None: there is no `max_` of the rate.
     """
+    best_is_biased: bool = True
+    """Whether the best value of a small sample is too good by more than replicates vary."""
 
     def value(self, c: Counts) -> pl.Expr:
         """Return the formula in its range, which float weights may leave by a last bit."""
@@ -267,7 +269,14 @@ def _every_row(t: pl.Expr, p: pl.Expr) -> pl.Expr:
 def _f(beta: float, row_share: RowShare | None = None) -> Rate:
     formula = f_beta(beta)
     title = f"F{beta:g}"
-    return Rate(formula, title, needs=("positives",), row_share=row_share, best_by=formula)
+    return Rate(
+        formula,
+        title,
+        needs=("positives",),
+        row_share=row_share,
+        best_by=formula,
+        best_is_biased=False,
+    )
 
 
 def _cost(text: str) -> Rate:

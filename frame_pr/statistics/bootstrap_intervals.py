@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.messages import warn
+from frame_pr.metrics.cutoffs import Limit
+from frame_pr.metrics.goals import Goal
+from frame_pr.metrics.metric import Metric
+from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.statistics.bootstrap import Draws, Replicates, replicates_of
 from frame_pr.statistics.bounds import (
@@ -29,8 +34,8 @@ from frame_pr.statistics.unpaired_tests import p_value_of_interval
 _WHOLE_SAMPLE = ("average_precision", "interpolated_average_precision", "roc_auc", "share")
 """Metrics of all positives and negatives that are 1 for perfect rankings, and means of shares."""
 
-_FEW_ROWS = 50
-"""With fewer rows of the rarer label, the largest informedness is biased; see COVERAGE.md."""
+_MEASURED = 200
+"""The largest number of positives for which COVERAGE.md has the coverage of best values."""
 _NEGLIGIBLE = 5
 """If fewer replicates than this part of `1 - confidence` have no value, nothing is said."""
 
@@ -174,18 +179,40 @@ def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> 
 
     result = pl.concat(parts)
     warn_of_replicates(result, draws, alpha)
-    is_biased = pl.col("metric").str.starts_with("max_informedness")
-    biased = result.filter(is_biased, pl.col("df") < _FEW_ROWS)
-    if not biased.is_empty():
-        warn(
-            "max_informedness is too large on average with few rows, and its bootstrap interval "
-            "too: with 10 to 20 positives, 95 % intervals have a coverage of 64 to 84 %"
-        )
+    if isinstance(sample, SampledRows):
+        _warn_of_coverage(names, few=(result["df"] <= _MEASURED).any())
     warn_without_bounds(
         result,
         other="half of the replicates have no value, or all have the same one",
     )
     return result
+
+
+def _warn_of_coverage(names: Sequence[str], *, few: bool) -> None:
+    """Warn of metrics whose bootstrap intervals have a coverage below 92 %; see COVERAGE.md.
+
+    `few`: whether a sample has at most 200 rows of the rarer label.
+    """
+    for name in names:
+        reason, coverage = _caution(metric(name), few=few)
+        if reason:
+            warn(
+                f"{name} {reason}: with 10 to 200 positives, 95 % bootstrap intervals have a "
+                f"coverage of {coverage} %"
+            )
+
+
+def _caution(target: Metric, *, few: bool) -> tuple[str, str]:
+    """Return why the bootstrap intervals of a metric are inaccurate, and their coverage."""
+    cutoff = target.cutoff
+    optimum = target.optimum
+    if isinstance(cutoff, Goal):
+        return "depends on the best threshold of the sample, which varies much", "64 to 98"
+    if few and isinstance(optimum, Goal) and optimum.rate.best_is_biased:
+        return "is the best value of the sample, which is too good on average", "62 to 96"
+    if few and target.kind == "threshold" and isinstance(cutoff, Limit):
+        return "is one of the few scores of the sample near the limit", "48 to 94"
+    return "", ""
 
 
 def _undefined_replicates(distribution: Distribution) -> pl.Series:

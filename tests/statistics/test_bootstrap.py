@@ -553,11 +553,29 @@ def test_bootstrap_tests_of_every_frame(kind):
     assert found.columns == expected.columns
 
 
-def test_estimates_with_a_known_bias_warn():
-    data = two_scores(600)
-    with pytest.warns(fp.DataWarning, match="max_informedness is too large on average"):
-        fp.intervals(data.head(100), "max_informedness", "truth", "a", repeats=100)
-    fp.intervals(data, "max_informedness", "truth", "a", repeats=100)
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("max_informedness", "is the best value of the sample.*coverage of 62 to 96 %"),
+        ("min_cost5", "is the best value of the sample"),
+        ("max_mcc@recall=0.5", "is the best value of the sample"),
+        ("threshold@max_f2", "depends on the best threshold of the sample.*64 to 98 %"),
+        ("recall@max_f1", "depends on the best threshold of the sample"),
+        ("threshold@fpr=0.1", "is one of the few scores of the sample near the limit.*48 to 94 %"),
+    ],
+)
+def test_metrics_of_low_coverage_warn(metric, message):
+    data = two_scores(900)
+    with pytest.warns(fp.DataWarning, match=f"{metric} {message}"):
+        fp.intervals(data.head(100), metric, "truth", "a", repeats=100)
+    if "max_f" not in metric:
+        # With more than 200 positives, only a best threshold varies too much.
+        fp.intervals(data, metric, "truth", "a", repeats=100)
+
+
+@pytest.mark.parametrize("metric", ["max_f1", "max_f2", "threshold@10%", "recall@fpr=0.1"])
+def test_metrics_of_good_coverage_do_not_warn(metric):
+    fp.intervals(two_scores(100), metric, "truth", "a", repeats=100)
 
 
 def metrics_of_queries(queries: int = 80) -> pl.DataFrame:
