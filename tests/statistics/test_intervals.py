@@ -423,3 +423,39 @@ def test_infinite_thresholds_have_no_interval_and_no_difference():
             match="threshold@max_f1 is inf in a group, and a difference needs finite values",
         ):
             fp.compare(data, "threshold@max_f1", "t", score, **call, **more)
+
+
+LOSSES = [0.01, 0.02, 0.03, 0.0] * 8
+
+
+@pytest.mark.parametrize(
+    ("values", "warns"),
+    [
+        # 32 losses of .015 on average add up to .48, less than 3, and vary little.
+        (1 - np.array(LOSSES), True),
+        (np.array(LOSSES), True),
+        # Yes-or-no trials have the largest variance of their mean, and all their losses are seen.
+        (np.array([1.0] * 31 + [0.0]), False),
+        # Losses of 32 / 4 are many, and a mean of .75 is not near 1.
+        (1 - np.array(LOSSES) * 50 / 3, False),
+        # Equal values have the bound of values of 1.
+        (np.ones(32), False),
+    ],
+)
+def test_means_near_1_without_any_large_loss_warn(values, warns):
+    table = pl.DataFrame({"query": range(len(values)), "ndcg@10": values})
+    arms = pl.concat([table, table.head(16)]).with_columns(
+        arm=pl.int_range(pl.len()) < 32, query=pl.int_range(pl.len())
+    )
+    calls = [
+        lambda: fp.intervals(table, "ndcg@10", mean_over="query"),
+        lambda: fp.compare(arms, "ndcg@10", between="arm", mean_over="query"),
+    ]
+    for call in calls:
+        if not warns:
+            call()
+            continue
+        with pytest.warns(
+            fp.DataWarning, match=r"units is 0\.\d+, and all of them are close to [01]"
+        ):
+            call()
