@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -80,7 +81,8 @@ def _stacked(
     """Stack results: the first is of all rows, the others have more keys after those of `by`."""
     of_all = [str(name) for name in results[0].columns]
     of_first_slice = [str(name) for name in results[1].columns]
-    by = of_all[: _common_length(of_all, of_first_slice)]
+    pairs = zip(of_all, of_first_slice, strict=False)
+    by = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
     columns = of_all[len(by) :]
     refuse_clash([*by], ["slice", value])
     refuse_clash(["slice", value], columns)
@@ -119,28 +121,21 @@ def _stacked(
 
 def _with_differences(table: pl.LazyFrame, by: list[str], columns: list[str]) -> pl.LazyFrame:
     """Add the difference of each metric to that of all rows."""
-    metrics = [name for name in columns if name not in _NO_METRICS]
-    names = [f"difference_{name}" for name in metrics]
-    refuse_clash([*by, *columns], names)
+    differences = {f"difference_{name}": name for name in columns if name not in _NO_METRICS}
+    refuse_clash([*by, *columns], differences)
     keys = [by_name(name) for name in by]
     if "system" in columns:
         keys.append(by_name("system"))
 
     of_all_rows = pl.col("slice") == ALL
     new = {}
-    for name, difference in zip(metrics, names, strict=True):
+    for difference, name in differences.items():
         column = by_name(name)
         whole = column.filter(of_all_rows).first()
         if keys:
             whole = whole.over(keys)
         new[difference] = column.cast(pl.Float64) - whole
     return table.with_columns(**new)
-
-
-def _common_length(names: Sequence[str], others: Sequence[str]) -> int:
-    """Return how many names two lists have in common at their start."""
-    pairs = zip(names, others, strict=False)
-    return next((i for i, (one, other) in enumerate(pairs) if one != other), len(names))
 
 
 def _text(key: str, dtype: pl.DataType) -> pl.Expr:

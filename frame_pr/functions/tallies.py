@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -139,12 +139,11 @@ def tallied(
 
     ascending = request.ascending
     if isinstance(bins, list):
-        if whole_frame and len(bins) > 1:
-            _warn_of_one_bin(rows, selection.scores, bins, ascending=ascending)
-        rows = rows.with_columns(
-            _edges_reached(rows[column], name, bins, ascending=ascending)
-            for column, name in selection.scores.items()
-        )
+        for column, name in selection.scores.items():
+            reached = _edges_reached(rows[column], name, bins, ascending=ascending)
+            if whole_frame:
+                _warn_of_one_bin(name, rows[column], reached, bins)
+            rows = rows.with_columns(reached)
 
     columns = list(names.values())
     has_counts = "count" in selection.others
@@ -250,25 +249,17 @@ def bin_edges(
     The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
     """
     numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
-    always_reached = None
-    if not dtype.is_float():
+    worst: float | None = None
+    if dtype.is_float():
+        worst = float("inf") if ascending else float("-inf")
+    else:
         low, high = _limits(dtype)
-        always_reached = high if ascending else low
         # Every score reaches an edge below the range of the dtype, and none reaches one above it.
         reachable = [edge for edge in numbers if (edge >= low if ascending else edge <= high)]
         numbers = {min(max(edge, low), high) for edge in reachable}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
-    if always_reached in numbers:
-        # The worst bin begins at this edge.
-        others = typed_edges[:-1] if ascending else typed_edges[1:]
-        return others, typed_edges
-
-    worst = None
-    if dtype.is_float():
-        worst = float("inf") if ascending else float("-inf")
     beyond = pl.Series([worst], dtype=dtype)
-    scores = [typed_edges, beyond] if ascending else [beyond, typed_edges]
-    return typed_edges, pl.concat(scores)
+    return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 
 
 def _edges_reached(
@@ -289,25 +280,19 @@ def _edges_reached(
 
 
 def _warn_of_one_bin(
-    data: pl.DataFrame, names: Mapping[str, str], edges: Sequence[Threshold], *, ascending: bool
+    name: str, scores: pl.Series, reached: pl.Series, edges: Sequence[Threshold]
 ) -> None:
-    """Warn about edges that all lie on one side of the scores."""
-    numbers = sorted(float(edge.threshold) for edge in edges)
-    for column, name in names.items():
-        scores = data[column].drop_nulls()
-        if scores.is_empty():
-            continue
+    """Warn about edges that all lie on one side of the scores. `reached`: those of the bins."""
+    in_one_bin = reached.min() == reached.max()
+    if in_one_bin and len(edges) > 1 and scores.drop_nulls().n_unique() > _FEW:
+        numbers = sorted(float(edge.threshold) for edge in edges)
         low: Any = scores.min()
         high: Any = scores.max()
-        # An edge belongs to the better one of its two bins.
-        closed: Literal["left", "right"] = "left" if ascending else "right"
-        part_scores = pl.Series(numbers).is_between(low, high, closed=closed).any()
-        if not part_scores and scores.n_unique() > _FEW:
-            warn(
-                f"bins: all scores of column {shown(name)} fall into one bin, they lie between "
-                f"{low:g} and {high:g} and the edges between {numbers[0]:g} and {numbers[-1]:g}; "
-                "give edges on the scale of the scores"
-            )
+        warn(
+            f"bins: all scores of column {shown(name)} fall into one bin, they lie between "
+            f"{float(low):g} and {float(high):g} and the edges between {numbers[0]:g} and "
+            f"{numbers[-1]:g}; give edges on the scale of the scores"
+        )
 
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:

@@ -65,7 +65,7 @@ def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    k = cutoff.of_group(b.positives, b.rows)
+    k = cutoff.of_group(b)
     ap = f"ap@{cutoff}"
     parts = {ap: _ap_to_rank(b, k)}
     if name["divisor"] == "hits":

@@ -86,21 +86,19 @@ class Rank(Cutoff):
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the number of positives among the first k rows."""
-        return {f"tp@{self}": hits_among(blocks, self.of_group(blocks.positives, blocks.rows))}
+        return {f"tp@{self}": hits_among(blocks, self.of_group(blocks))}
 
-    def of_group(self, positives: pl.Expr, rows: pl.Expr) -> pl.Expr:
+    def of_group(self, blocks: Blocks) -> pl.Expr:
         """Return the k of the group."""
         if self.k == "positives":
-            return positives
+            return blocks.positives
         if isinstance(self.k, Fraction):
-            return _least(rows, self.k).clip(lower_bound=1)
+            return _least(blocks.rows, self.k).clip(lower_bound=1)
         return pl.lit(self.k, dtype=pl.Int64)
 
     def divisor(self, blocks: Blocks) -> pl.Expr:
         """Return the k of the group as a column, by which other numbers may be divided."""
-        if isinstance(self.k, int):
-            return blocks.constant(self.k)
-        return self.of_group(blocks.positives, blocks.rows)
+        return blocks.constant(self.k) if isinstance(self.k, int) else self.of_group(blocks)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +116,7 @@ class SelectsAtMost(Cutoff):
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether a threshold selects at most K rows."""
-        return blocks.k <= self.rank.of_group(blocks.positives, blocks.rows)
+        return blocks.k <= self.rank.of_group(blocks)
 
 
 @dataclass(frozen=True, repr=False)

@@ -109,40 +109,28 @@ class AggregateKind(NamedTuple):
     """Whether the blocks are those of equal gain, the largest gain first."""
 
 
-def _zero_for_null(over: pl.Expr) -> pl.Expr:
-    return over.fill_null(0)
-
-
-def _rank_key_where(over: pl.Expr) -> pl.Expr:
-    return pl.when(over).then("rank_key")
-
-
-def _sum_lists(lists: pl.Expr) -> pl.Expr:
-    return lists.list.sum()
-
-
-def _max_lists(lists: pl.Expr) -> pl.Expr:
-    return lists.list.max()
-
-
-def _min_lists(lists: pl.Expr) -> pl.Expr:
-    return lists.list.min()
-
-
-_SUM = AggregateKind(pl.Expr.sum, _sum_lists, _zero_for_null, adds_up=True)
-_LARGEST = AggregateKind(pl.Expr.max, _max_lists)
+_SUM = AggregateKind(
+    pl.Expr.sum,
+    lambda lists: lists.list.sum(),
+    value=lambda over: over.fill_null(0),
+    adds_up=True,
+)
+_LARGEST = AggregateKind(pl.Expr.max, lambda lists: lists.list.max())
+_THRESHOLD = AggregateKind(
+    pl.Expr.max, value=lambda over: pl.when(over).then("rank_key"), rank_key="alone"
+)
 AggregateName: TypeAlias = Literal[
     "sum", "max", "min", "first", "best", "at_best", "strictest", "loosest", "ideal"
 ]
 KINDS: Mapping[AggregateName, AggregateKind] = {
     "sum": _SUM,
     "max": _LARGEST,
-    "min": AggregateKind(pl.Expr.min, _min_lists),
+    "min": AggregateKind(pl.Expr.min, lambda lists: lists.list.min()),
     "first": AggregateKind(pl.Expr.first),
     "best": _LARGEST._replace(value=largest_by, rank_key="packed"),
     "at_best": AggregateKind(pl.Expr.first),
-    "strictest": AggregateKind(pl.Expr.max, value=_rank_key_where, rank_key="alone"),
-    "loosest": AggregateKind(pl.Expr.min, value=_rank_key_where, rank_key="alone"),
+    "strictest": _THRESHOLD,
+    "loosest": _THRESHOLD._replace(reduce=pl.Expr.min),
     "ideal": _SUM._replace(is_ideal=True),
 }
 """The kinds of aggregates by name."""
@@ -311,23 +299,17 @@ def by_ties(
     def of_blocks() -> Aggregates:
         return aggregates
 
-    expectation: Callable[[], Aggregates] | None = None
+    expectation: Callable[[], Aggregates] | None = of_blocks if expected else None
     if callable(expected):
         expectation = cache(expected)
-    elif expected:
-        expectation = of_blocks
-
-    ordered: Callable[[], Aggregates] | None = None
-    if bounded:
-        ordered = expectation or of_blocks
-        if in_order is not None:
-            ordered = partial(dict, in_order)
-
+    ordered = expectation or of_blocks
+    if in_order is not None:
+        ordered = partial(dict, in_order)
     by_orders = {
         "nothing": of_blocks,
         "rows": of_blocks,
         "all orders": expectation,
-        "truth": ordered,
+        "truth": ordered if bounded else None,
     }
     builders = {name: by_orders[rule.orders] for name, rule in TIES.items()}
     return {name: build for name, build in builders.items() if build is not None}

@@ -20,7 +20,7 @@ from frame_pr.metrics import (
 )
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import Blocks, Metric
-from frame_pr.metrics.numbers import refuse_long
+from frame_pr.metrics.numbers import NUMBER, refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME
 
 FAMILIES = (
@@ -45,7 +45,6 @@ GRADED_BLOCKS = Blocks(graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
-_NUMBER = r"-?([0-9.]+(e-?[0-9]+)?|inf)"
 _EXAMPLES = {
     "threshold": "0.5",
     "recall": "0.8",
@@ -74,7 +73,7 @@ def _read(name: str, blocks: Blocks) -> Metric:
         if match := family.match(name):
             head, _, cutoff = name.partition("@")
             if re.fullmatch(_FRACTION, cutoff):
-                names = [other for other in _with_cutoff(head, cutoff)[:2] if "=" in other]
+                names = [*filter(is_metric, _at_fraction(head, cutoff))][:2]
                 raise ValueError(
                     f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate "
                     f"it is {' or '.join(names) or 'left out'}"
@@ -87,7 +86,9 @@ def _read(name: str, blocks: Blocks) -> Metric:
 
 def is_metric(name: object) -> bool:
     """Return whether a text is the name of a metric."""
-    return isinstance(name, str) and _is_name(name)
+    if not isinstance(name, str) or re.fullmatch(_FRACTION, name.partition("@")[2]):
+        return False
+    return any(family.match(name) for family in FAMILIES)
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
@@ -115,21 +116,14 @@ def _columns_of(record: Metric, ties: Ties) -> set[str]:
     return {*root_names([record.value], (aggregate.over for aggregate in aggregates.values()))}
 
 
-def _is_name(name: str) -> bool:
-    cutoff = name.partition("@")[2]
-    if re.fullmatch(_FRACTION, cutoff):
-        return False
-    return any(family.match(name) for family in FAMILIES)
-
-
 def metric_hint(name: str) -> str:
     """Return what to write instead of an unknown name, or nothing."""
     head, cutoff = _head_and_cutoff(name)
-    calls = [f"{call} does that" for call in meant(CALLS, head)]
+    calls = meant(CALLS, head)
     if calls and not cutoff:
-        return calls[0]
+        return f"{calls[0]} does that"
     names = meant_names(name)
-    if names and not _is_name(names[0]):
+    if names and not is_metric(names[0]):
         return f"it needs a cutoff, such as {' or '.join(example_names(names[0]))}"
     if names:
         return f"did you mean {' or '.join(map(repr, names))}?"
@@ -139,40 +133,41 @@ def metric_hint(name: str) -> str:
 def meant_names(name: str) -> list[str]:
     """Return at most two names that an unknown one may mean, with its cutoff if they take it."""
     head, cutoff = _head_and_cutoff(name)
+    text = f"{head}@{cutoff}"
+    goals = nearest(text, _NAMES_WITH_CUTOFFS, cutoff=0.85)
+    if goals and not is_metric(text):
+        return goals[:1]
     # The best recall within a limit of another rate is the recall at this limit.
     of_best = re.sub("^(max|min|best)_", "", head)
-    goals = nearest(f"{head}@{cutoff}", _NAMES_WITH_CUTOFFS, cutoff=0.85)
-    if goals and not _is_name(f"{head}@{cutoff}"):
-        return goals[:1]
-    if _takes_any_cutoff(head) or is_word(head):
+    if example_names(head) or is_word(head):
         heads = [head, *meant(METRICS, head)]
-    elif cutoff and _takes_any_cutoff(of_best):
+    elif cutoff and example_names(of_best):
         heads = [of_best]
     else:
         heads = nearest(head, _WORDS, cutoff=0.82)[:1]
-    names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
-    return list(dict.fromkeys(names))[:2]
+    names = [_with_cutoff(target, cutoff) for target in heads]
+    return list(dict.fromkeys(filter(None, names)))[:2]
 
 
 def example_names(name: str) -> list[str]:
     """Return the name, or if it needs a cutoff the name at two of them."""
-    if _is_name(name):
+    if is_metric(name):
         return [name]
     cutoffs = ("10", "threshold=0.5", "recall=0.8")
-    return [f"{name}@{cutoff}" for cutoff in cutoffs if _is_name(f"{name}@{cutoff}")][:2]
+    return [text for cutoff in cutoffs if is_metric(text := f"{name}@{cutoff}")][:2]
 
 
 def _head_and_cutoff(name: str) -> tuple[str, str]:
     """Split an unknown name into its head and its cutoff, in our spelling."""
     text = re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower())
     text = re.sub(r"[\s-]+", "_", text)
-    if is_word(text) or _takes_any_cutoff(text) or re.fullmatch(NUMBERED_NAME, text):
+    if is_word(text) or example_names(text) or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
-    if "@" in text:
-        head, _, cutoff = text.partition("@")
-        return head, _cutoff_meant(cutoff)
     match = re.fullmatch(rf"(.+?)(?:{_OTHER_SEPARATORS})(.*)", text)
-    return (match[1], _cutoff_meant(match[2])) if match else (text, "")
+    head, separator, cutoff = text.partition("@")
+    if match and not separator:
+        head, cutoff = match.groups()
+    return head, cutoff and _cutoff_meant(cutoff)
 
 
 def _cutoff_meant(text: str) -> str:
@@ -183,26 +178,25 @@ def _cutoff_meant(text: str) -> str:
     if word in ("k", "top", "n", "rank"):
         return number or "10"
     rates = [rate for rate in meant(METRICS, word) if rate in _EXAMPLES]
-    rates = rates or nearest(word, _EXAMPLES, cutoff=0.7)
+    rates += nearest(word, _EXAMPLES, cutoff=0.7)
     if not rates:
         return text
     if re.fullmatch(r"[0-9]+\.?[0-9]*%", number):
         number = f"{float(number[:-1]) / 100:g}"
-    elif not re.fullmatch(_NUMBER, number):
+    elif not re.fullmatch(NUMBER, number):
         number = _EXAMPLES[rates[0]]
     return f"{rates[0]}={number}"
 
 
-def _takes_any_cutoff(head: str) -> bool:
-    cutoffs = ("", "@10", "@recall=0.8", "@threshold=0.5")
-    return any(_is_name(head + cutoff) for cutoff in cutoffs)
-
-
-def _with_cutoff(head: str, cutoff: str) -> list[str]:
-    """Return the names with this cutoff, or a similar one, or none; a head if it needs another."""
-    cutoffs = [cutoff]
+def _with_cutoff(head: str, cutoff: str) -> str:
+    """Return the name with this cutoff, or a similar one, or none; the head if it needs another."""
+    names = [f"{head}@{cutoff}", f"{head}@{cutoff.partition('/')[0]}", head]
     if re.fullmatch(_FRACTION, cutoff):
-        cutoffs += [f"{word}={cutoff}" for word in ("threshold", "recall", "fpr")]
-    cutoffs.append(cutoff.partition("/")[0])
-    names = [name for name in (*(f"{head}@{text}" for text in cutoffs), head) if _is_name(name)]
-    return names or ([head] if _takes_any_cutoff(head) else [])
+        names = [*_at_fraction(head, cutoff), head]
+    without = head if example_names(head) else ""
+    return next(filter(is_metric, names), without)
+
+
+def _at_fraction(head: str, fraction: str) -> list[str]:
+    """Return the names at a threshold, a recall and a false positive rate."""
+    return [f"{head}@{word}={fraction}" for word in ("threshold", "recall", "fpr")]

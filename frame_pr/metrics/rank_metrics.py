@@ -36,9 +36,7 @@ def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
 def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
-    selected = (
-        size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
-    )
+    selected = size if cutoff is None else (cutoff.of_group(b) - k + size).clip(0, size)
     steps = _expected(name[0], reciprocal=name["metric"] == "reciprocal_rank")
     value = in_steps(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
@@ -157,9 +155,7 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    parts = {
-        f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))
-    }
+    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b)))}
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
@@ -188,7 +184,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     at = ""
     if name["k"] is not None:
         cutoff = Rank.parse(name["k"])
-        k = cutoff.of_group(b.positives, b.rows)
+        k = cutoff.of_group(b)
         at = f"@{cutoff}"
     # The gain of each block, shared out evenly, times the mean discount of its rows.
     of_blocks = Aggregate(b.gain / b.size * _discounts_among(name, b.k - b.size, b.k, k))
@@ -225,7 +221,7 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
     if b.graded:
         captured = f"captured_gain@{cutoff}"
         total = pl.col("hit_gains")
-        gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
+        gain = b.sum_among(b.hit_gain, cutoff.of_group(b))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
     value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)

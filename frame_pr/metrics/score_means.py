@@ -75,7 +75,7 @@ def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
 
 def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    k = cutoff.of_group(b.positives, b.rows)
+    k = cutoff.of_group(b)
     total = f"sum of mean_score@{cutoff}"
     rows = b.sum_among(b.size, k)
     # An infinite score of no row adds nothing.

@@ -13,14 +13,19 @@ from frame_pr.frames.columns import column_name, column_names
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, FrameKind, lazily
 from frame_pr.frames.messages import examples
-from frame_pr.inputs import values
 from frame_pr.inputs.values import (
+    check_common_type,
+    check_labels,
+    check_score,
     classes_of,
+    is_positive,
     label_value,
     listed_classes,
     refuse_objects,
     refuse_other_types,
+    refuse_score_type,
     refuse_unknown_labels,
+    warn_of_no_common_label,
 )
 from frame_pr.tables.named_columns import NamedColumns, read_columns
 
@@ -130,7 +135,8 @@ def _listed_labels(
 ) -> list[Any]:
     """Return the labels, which one argument lists."""
     columns = truths or scores
-    alone = set(truths) ^ set(scores) if truths and scores else set()
+    every = [*truths, *scores] if truths and scores else []
+    alone = [label for label in every if every.count(label) == 1]
     faults = {
         "prediction has one label a row, and truth a column for each label: stack 0/1 columns": (
             truths and prediction is not None
@@ -212,17 +218,17 @@ def _validate_classes(
         if ours in ("truth", "prediction"):
             refuse_unknown_labels(argument, name, data[ours], labels)
         elif argument == "truth":
-            values.check_labels("truth", str(name), data[ours], None, "")
+            check_labels("truth", str(name), data[ours], None, "")
         else:
             scored[ours] = str(name)
-            values.refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
-            values.check_score(str(name), data[ours], "")
+            refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
+            check_score(str(name), data[ours], "")
     if len({data.schema[ours] for ours in scored}) > 1:
-        values.check_common_type(list(scored.values()), data.select(*scored))
+        check_common_type(list(scored.values()), data.select(*scored))
     if "prediction" in columns:
         truth = columns["truth"][1]
         prediction = columns["prediction"][1]
-        values.warn_of_no_common_label(truth, prediction, data["truth"], data["prediction"])
+        warn_of_no_common_label(truth, prediction, data["truth"], data["prediction"])
 
 
 def _unpivoted(
@@ -241,7 +247,7 @@ def _unpivoted(
         truth = f"truth{i}"
         if truth in columns:
             name = str(columns[truth][1])
-            new["truth"] = values.is_positive(truth, name, schema[truth], None)
+            new["truth"] = is_positive(truth, name, schema[truth], None)
         if f"score{i}" in columns:
             new["score"] = pl.col(f"score{i}")
         parts.append(rows.select("row", **new))

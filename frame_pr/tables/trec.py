@@ -28,7 +28,8 @@ _HEADERS = {
     "document": "corpus-id corpus_id document document_id doc_id docid docno passage_id pid",
     "relevance": "score relevance rel label grade",
 }
-"""Names of the fields of judgments in the header of a file."""
+_FIELDS = {name: field for field, names in _HEADERS.items() for name in names.split()}
+"""The fields of judgments, by their names in the header of a file."""
 _BLANKS = " \t\r\v\f"
 _COMMENT = "#"
 _SHOWN_LETTERS = 80  # Characters shown in an error.
@@ -259,10 +260,15 @@ def _judgments(name: str) -> pl.DataFrame:
     first: str = lines["line"].item(0) if lines.height else ""
     separators = "\t" if "\t" in first else _BLANKS
     words = _split(first, separators)
-    named = _fields_of_header(words)
+    named = [_FIELDS.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
 
     if {*_SHORT} <= {*named}:
-        _refuse_two_names(lines[:1], words, named)
+        repeated = [
+            word for word, field in zip(words, named, strict=True) if named.count(field) > 1
+        ]
+        if repeated:
+            fault = f"the header names a field more than once, {examples(repeated)}"
+            raise ValueError(_fault(lines[:1], f"{fault}; rename all but one"))
         width = max(i for i, field in enumerate(named, 1) if field in _QRELS)
         rows = _fields(lines[1:], named[:width], separators, more=True)
     elif len(_split(first)) == len(_SHORT):
@@ -273,30 +279,6 @@ def _judgments(name: str) -> pl.DataFrame:
     if "iteration" not in rows.columns:
         rows = rows.with_columns(iteration=pl.lit("0"))
     return rows.select("file", "number", "line", *_QRELS)
-
-
-def _fields_of_header(words: Sequence[str]) -> list[str]:
-    """Return the fields that words of a header name, and other names for other words."""
-    fields = {}
-    for field, names in _HEADERS.items():
-        for name in names.split():
-            fields[name] = field
-    return [fields.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
-
-
-def _refuse_two_names(
-    header: pl.DataFrame,
-    words: Sequence[str],
-    named: Sequence[str],
-) -> None:
-    """Raise if a header names a field twice, such as the id and the text of a query."""
-    repeated = []
-    for word, field in zip(words, named, strict=True):
-        if named.count(field) > 1:
-            repeated.append(word)
-    if repeated:
-        fault = f"the header names a field more than once, {examples(repeated)}"
-        raise ValueError(_fault(header, f"{fault}; rename all but one"))
 
 
 def _fields(
