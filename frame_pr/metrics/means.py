@@ -27,9 +27,18 @@ Statistic: TypeAlias = Literal[
     "by_pairs",
     "defined",
 ]
+_SUMMARIES: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
+    "mean": pl.Expr.mean,
+    "median": pl.Expr.median,
+    "std": pl.Expr.std,
+    "min": pl.Expr.min,
+    "max": pl.Expr.max,
+    "range": lambda value: value.max() - value.min(),
+    "ratio": lambda value: pl.when(value.max() > 0).then(value.min() / value.max()),
+}
+"""The statistics that are values of the metric."""
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
-_LARGE = 1e150
 _SCALE = 2.0**-600
 # Totals that weight each group. No metric of a caller has these names.
 _POSITIVES = "positives of the group"
@@ -145,22 +154,15 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
         return summary
     # A sum, a square or a difference of numbers near the largest float overflows; small parts of
     # the numbers do not.
-    fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
     scaled = _summary(value * _SCALE, statistic) / _SCALE
     # Of infinite thresholds of both signs there is no mean.
-    return pl.when(fits).then(summary).otherwise(scaled).fill_nan(None)
+    return pl.when(summary.is_finite()).then(summary).otherwise(scaled).fill_nan(None)
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
-    if statistic == "range":
-        return value.max() - value.min()
-    if statistic == "ratio":
-        return pl.when(value.max() > 0).then(value.min() / value.max())
-    percent = _percent(statistic)
-    if percent is not None:
-        return value.quantile(percent / 100, "linear")
-    summary: pl.Expr = getattr(value, statistic)()
-    return summary
+    if statistic in _SUMMARIES:
+        return _SUMMARIES[statistic](value)
+    return value.quantile((_percent(statistic) or 0) / 100, "linear")
 
 
 def _percent(statistic: str) -> float | None:

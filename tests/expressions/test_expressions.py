@@ -445,18 +445,19 @@ def test_a_struct_of_all_names_of_a_lazy_frame(context: str, engine: pl.EngineTy
         .head(150)
         .with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
     )
-    frame, metrics = data.lazy(), pl.col("score").pr.metric(EVERY, "relevant")
+    frame = data.lazy()
+    metrics = pl.col("score").pr.metric(EVERY, "relevant")
     whole = fp.evaluate(data, EVERY, "relevant", "score")
     by_group = fp.evaluate(data, EVERY, "relevant", "score", by="q")
     if context == "select":
-        query, expected = frame.select(metrics).unnest("metrics"), whole
+        query = frame.select(metrics).unnest("metrics")
+        expected = whole
     elif context == "with_columns":
-        query, expected = (
-            frame.with_columns(metrics).select("metrics").unnest("metrics").head(1),
-            whole,
-        )
+        query = frame.with_columns(metrics).select("metrics").unnest("metrics").head(1)
+        expected = whole
     elif context == "agg":
-        query, expected = frame.group_by("q").agg(metrics).unnest("metrics").sort("q"), by_group
+        query = frame.group_by("q").agg(metrics).unnest("metrics").sort("q")
+        expected = by_group
     elif context == "over":
         query = frame.select("q", metrics.over("q")).unique("q").unnest("metrics").sort("q")
         expected = by_group

@@ -8,7 +8,8 @@ import pytest
 
 import frame_pr as fp
 
-LABELS, SCORES = [0, 1, 0, 1], [0.4, 0.3, 0.2, 0.1]
+LABELS = [0, 1, 0, 1]
+SCORES = [0.4, 0.3, 0.2, 0.1]
 FRAME = pl.DataFrame({"y": LABELS, "s": SCORES, "t": SCORES[::-1], "q": [1, 1, 2, 2]})
 
 

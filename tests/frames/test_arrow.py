@@ -152,7 +152,8 @@ def test_wrong_names_leave_a_stream_unread():
 def test_streams_beside_a_frame():
     totals = pl.DataFrame({"query": ["a", "b", "c"], "n": [4, 2, 1]})
     cuts = pl.DataFrame({"query": ["a", "b"], "cut": [0.75, 0.55]})
-    run, judged = DATA.select("query", "score"), DATA.select("query", "score", "relevant")
+    run = DATA.select("query", "score")
+    judged = DATA.select("query", "score", "relevant")
     calls = [
         lambda of: fp.average_precision(
             DATA, "relevant", "score", by="query", total_positives=of(totals)

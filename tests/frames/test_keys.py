@@ -52,7 +52,8 @@ def test_columns_that_tell_rows_apart(name):
 def test_dictionaries_of_arrow(values, chunks):
     parts = [pa.array(values).dictionary_encode()] * chunks
     column = pa.chunked_array(parts)
-    truth, score = [0, 1] * 2 * chunks, [0.1, 0.9, 0.8, 0.7] * chunks
+    truth = [0, 1] * 2 * chunks
+    score = [0.1, 0.9, 0.8, 0.7] * chunks
     table = pa.table({"g": column, "y": truth, "s": score})
     result = fp.evaluate(table, "rows", "y", "s", by="g")
     assert result.schema.field("g").type == column.type

@@ -64,7 +64,8 @@ def labels(request):
 def frame_of(labels) -> pd.DataFrame:
     """Two rows of each class, of which one is predicted as the other class."""
     dtype, a, b = labels
-    truth, prediction = pd.Series([a, b, a, b], dtype=dtype), pd.Series([a, b, b, a], dtype=dtype)
+    truth = pd.Series([a, b, a, b], dtype=dtype)
+    prediction = pd.Series([a, b, b, a], dtype=dtype)
     scores = {"s": [0.4, 0.3, 0.2, 0.1], "of_a": [1, 2, 3, 4], "of_b": [4, 3, 2, 1]}
     return pd.DataFrame({"y": truth, "p": prediction, **scores}).set_axis([3, 1, 1, 0])
 

@@ -12,7 +12,8 @@ from samples import CUT_BLOCK, TEN
 import frame_pr as fp
 from frame_pr.functions.curves import ALL_COLUMNS, CURVE_COLUMNS
 
-COLUMNS, ALL = list(CURVE_COLUMNS), list(ALL_COLUMNS)
+COLUMNS = list(CURVE_COLUMNS)
+ALL = list(ALL_COLUMNS)
 
 
 def test_the_curve_of_ten_rows():

@@ -64,7 +64,8 @@ def test_the_other_functions_take_counts(function):
     found = getattr(data.pr, function)(truth="y", score="s", count="n", **given)
     expected = getattr(rows.pr, function)(truth="y", score="s", **given)
     if function == "with_metrics":
-        found, expected = found.drop("n").unique(), expected.unique()
+        found = found.drop("n").unique()
+        expected = expected.unique()
         assert_frame_equal(found, expected, check_row_order=False, check_exact=True)
     else:
         assert_frame_equal(found, expected, check_exact=True)

@@ -20,7 +20,8 @@ def test_every_name_is_what_the_oracle_says():
     assert result["q"].to_list() == sorted(q for (q,) in parts)
     for row in result.iter_rows(named=True):
         part = parts[row["q"],]
-        truth, score = part["relevant"].to_list(), part["score"].to_list()
+        truth = part["relevant"].to_list()
+        score = part["score"].to_list()
         expected = {name: near(oracle(name, truth, score)) for name in NAMES}
         wrong = {name: (row[name], expected[name]) for name in NAMES if row[name] != expected[name]}
         assert not wrong, part

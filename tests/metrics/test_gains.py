@@ -166,7 +166,8 @@ def test_gains_in_parts():
     # Where a group goes is polars' hash, which differs by version: of two parts, neither is too
     # large with any.
     parts = fp.partitioned(data, partitions=2, progress=False)
-    names, given_too = ["ndcg", "ndcg@5", "dcg@3"], {"by": "q", "gain": "gain"}
+    names = ["ndcg", "ndcg@5", "dcg@3"]
+    given_too = {"by": "q", "gain": "gain"}
     found = parts.evaluate(names, "relevant", "score", **given_too)
     assert found.rows() == [
         tuple(map(near, row))

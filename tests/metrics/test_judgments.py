@@ -111,7 +111,8 @@ def test_judged_where_all_or_none_is():
 
 @given(BOTH_CLASSES)
 def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
-    found, positives = values(data, ["bpref", "roc_auc"]), data["relevant"].sum()
+    found = values(data, ["bpref", "roc_auc"])
+    positives = data["relevant"].sum()
     # Both count the negatives above; bpref of P at most, over P where P is less.
     assert found["bpref"] <= found["roc_auc"] + 1e-12
     if data.height - positives <= positives:

@@ -34,7 +34,8 @@ def of_values(values, statistics):
 def test_known():
     # b: hits at ranks 1 and 3 of 2: (1/1 + 2/3) / 2 = 5/6; a: 1/2.
     found = RUN.pr.evaluate("average_precision", **CALL, mean_over="q", statistics=ALL)
-    low, high = F(1, 2), F(5, 6)
+    low = F(1, 2)
+    high = F(5, 6)
     half = (high - low) / 2
     assert found.rows(named=True) == [
         {
@@ -100,7 +101,8 @@ def test_which_mean():
     statistics = ["mean", "by_rows", "by_pairs", "weighted", "range", "ratio"]
     found = data.pr.evaluate("roc_auc", **CALL, mean_over="q", statistics=statistics)
     # Rows 3 and 5, pairs 1 * 2 and 2 * 3, positives 1 and 2.
-    a, b = F(1, 2), F(2, 3)
+    a = F(1, 2)
+    b = F(2, 3)
     means = [(a + b) / 2, (3 * a + 5 * b) / 8, (2 * a + 6 * b) / 8, (a + 2 * b) / 3]
     assert found.row(0) == (3, 1, *map(near, means), near(F(1, 6)), near(F(3, 4)))
 

@@ -193,7 +193,8 @@ def test_one_block_of_all_rows_is_no_better_than_chance(positives, rows):
 
 @given(RANKINGS, st.integers(1, 20), st.integers(0, 20))
 def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
-    precision, fpr = least / 20, most / 20
+    precision = least / 20
+    fpr = most / 20
     heads = ["tp", "fp", "k", "fpr", "precision", "threshold"]
     found = values(
         data,
@@ -206,7 +207,8 @@ def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
         (f"precision={precision}", lambda k, tp: 20 * tp >= least * k),
         (f"fpr={fpr}", lambda k, tp: negatives and 20 * (k - tp) <= most * negatives),
     ):
-        before, steps = 0, []
+        before = 0
+        steps = []
         for threshold, k, tp in curve:
             if tp > before and within(k, tp):
                 steps.append((threshold, k, tp))

@@ -108,13 +108,10 @@ def test_labels_of_any_type(labels, carry):
     )
     for frame in (data, data.lazy(), data.to_pandas()):
         long = frame.pr.unpivot_classes("y", dict(zip(labels, ["p0", "p1"], strict=True)))
-        long = (
-            long.collect()
-            if isinstance(long, pl.LazyFrame)
-            else pl.from_pandas(long)
-            if frame is not data
-            else long
-        )
+        if isinstance(long, pl.LazyFrame):
+            long = long.collect()
+        elif frame is not data:
+            long = pl.from_pandas(long)
         assert long["class"].to_list() == [labels[0]] * 3 + [labels[1]] * 3
         assert long["truth"].to_list() == [True, False, False, False, True, True]
 

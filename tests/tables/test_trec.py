@@ -287,16 +287,15 @@ def test_several_files_and_patterns(file, tmp_path):
 
 
 def test_a_document_in_two_files(file, tmp_path):
-    first, second = (
-        file("q1 Q0 d1 1 2 tag\nq1 Q0 d2 1 2 tag\n", "1.run"),
-        file("q1 Q0 d2 1 3 tag\n", "2.run"),
-    )
+    first = file("q1 Q0 d1 1 2 tag\nq1 Q0 d2 1 2 tag\n", "1.run")
+    second = file("q1 Q0 d2 1 3 tag\n", "2.run")
     fault = "2.run, line 1: query 'q1' has document 'd2' a second time"
     message = f"{fault}, first in {first}; give a dict of files"
     with pytest.raises(ValueError, match=re.escape(message)):
         fp.read_trec_run([first, second])
     assert fp.read_trec_run({"a": first, "b": second})["system"].to_list() == ["a", "a", "b"]
-    one, two = file("q1 0 d1 1\n", "1.qrels"), file("q1 d1 0\n", "2.qrels")
+    one = file("q1 0 d1 1\n", "1.qrels")
+    two = file("q1 d1 0\n", "2.qrels")
     with pytest.raises(
         ValueError, match=f"second time, first in {re.escape(str(one))}; keep one line of each"
     ):
@@ -330,7 +329,8 @@ def test_a_document_of_two_runs_or_two_subtopics(file):
 
 
 def test_equal_lines_of_judgments_count_once(file):
-    one, two = file("q1 0 d1 1\nq1 0 d2 0\nq1 0 d1 1\n", "1"), file("q1 0 d2 0\nq2 0 d1 1\n", "2")
+    one = file("q1 0 d1 1\nq1 0 d2 0\nq1 0 d1 1\n", "1")
+    two = file("q1 0 d2 0\nq2 0 d1 1\n", "2")
     assert fp.read_trec_qrels([one, two]).rows() == [
         ("q1", "0", "d1", 1),
         ("q1", "0", "d2", 0),
