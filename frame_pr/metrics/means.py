@@ -162,7 +162,7 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
     if statistic in _SUMMARIES:
         return _SUMMARIES[statistic](value)
-    return value.quantile((_percent(statistic) or 0) / 100, "linear")
+    return value.quantile(float(statistic.removeprefix("q")) / 100, "linear")
 
 
 def _percent(statistic: str) -> float | None:
