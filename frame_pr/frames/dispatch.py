@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, cast
+from typing import Any, Generic, cast
 
 import polars as pl
 
@@ -62,20 +61,13 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 # Kinds in memory
 
 
-class _Library(NamedTuple):
-    """A library whose frames polars reads through Arrow. To look for them does not import it."""
-
-    name: str
-    classes: Sequence[str]
-    module: str
-    """Where its kind is defined, which imports the library."""
-    kind: str
-
-
-_LIBRARIES = (
-    _Library("pandas", ["DataFrame"], "frame_pr.frames.pandas", "PandasFrame"),
-    _Library("pyarrow", ["Table", "RecordBatch"], "frame_pr.frames.arrow", "ArrowFrame"),
-)
+_KINDS = {
+    ("pandas", "DataFrame"): ("frame_pr.frames.pandas", "PandasFrame"),
+    ("pyarrow", "Table"): ("frame_pr.frames.arrow", "ArrowFrame"),
+    ("pyarrow", "RecordBatch"): ("frame_pr.frames.arrow", "ArrowFrame"),
+}
+"""Classes of other libraries whose frames polars reads through Arrow, with the module of their
+kind, which imports the library."""
 
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
@@ -83,13 +75,11 @@ def find_kind(frame: Any) -> FrameKind[Any] | None:
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         height = frame.height if isinstance(frame, pl.DataFrame) else 0
         return FrameKind(frame, list(frame.collect_schema()), height)
-    for library in _LIBRARIES:
-        module = sys.modules.get(library.name)
-        # A module that is still being imported has no classes yet.
-        classes = tuple(getattr(module, name, ()) for name in library.classes)
-        if isinstance(frame, classes):
-            kind = getattr(import_module(library.module), library.kind)
-            return cast(FrameKind[Any], kind(frame))
+    for base in type(frame).__mro__:
+        kind = _KINDS.get((_library(base), base.__name__))
+        if kind is not None:
+            module, name = kind
+            return cast(FrameKind[Any], getattr(import_module(module), name)(frame))
     return None
 
 

@@ -20,7 +20,7 @@ from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.results import on_rows
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
-from frame_pr.inputs.validate import Selection, selected
+from frame_pr.inputs.validate import selected
 from frame_pr.inputs.values import (
     TEXTS,
     classes_of,
@@ -350,6 +350,12 @@ _MOST_LINES = 10**8  # Rows of the result, for all groups.
 # Distinct numbers that may be classes of a few rows.
 _FEW_FRACTIONS = 10
 _FEW_NUMBERS = 100
+_ADVICE = {
+    "truth": "truth comes first, then the predicted classes",
+    "prediction": "give predicted classes, such as the class of the highest probability, or "
+    "probabilities as the score of confusion(..., threshold=...)",
+}
+"""What to give instead of numbers that are no classes, by the argument."""
 
 
 @public()
@@ -444,86 +450,75 @@ def confusion_matrix(
 def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, drops: bool) -> Frame:
     """Compute what `confusion_matrix` returns."""
     selection = selected(frame, request, classes=labels or [])
-    refuse_clash(selection.keys.values(), _MATRIX_COLUMNS)
+    keys = selection.keys
+    refuse_clash(keys.values(), _MATRIX_COLUMNS)
     schema = selection.data.schema
-    for role, name in selection.keys.items():
+    for role, name in keys.items():
         refuse_objects("by", name, schema[role])
-    of_truth = selection.others["truth"]
-    of_prediction = selection.scores["0"]
-    refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
-    if "weight" in selection.others:
-        refuse_text("weight", selection.others["weight"], schema["weight"])
+    names = {"truth": selection.others["truth"], "prediction": selection.scores["0"]}
     dtype = schema["truth"]
+    refuse_other_types(names["truth"], dtype, names["prediction"], schema["0"])
+    weight = selection.others.get("weight")
+    if weight is not None:
+        refuse_text("weight", weight, schema["weight"])
     if labels is not None:
-        labels = [selection.kind.label(of_truth, label) for label in labels]
+        labels = [selection.kind.label(names["truth"], label) for label in labels]
     elif isinstance(dtype, pl.Enum):
         labels = dtype.categories.to_list()
-    classes = None
+
+    rows = selection.data.select(*keys, *schema.keys() & {"weight"}, **_labels(schema))
     if labels is None:
-        sides = [
-            selection.data.select(label).to_series().drop_nulls().unique()
-            for label in _labels(selection.data).values()
-        ]
-        _refuse_scores(selection, sides)
-        order = pl.concat(sides).unique().sort()
+        sides = {side: rows[side].drop_nulls().unique() for side in names}
+        _refuse_scores(names, sides, dtype)
+        classes = pl.concat([side.alias("label") for side in sides.values()]).unique().sort()
     else:
-        order = classes = classes_of(of_truth, dtype, labels)
-    _refuse_large_matrix(selection, len(order))
-    _validate_labels(selection.data, selection, classes, drops=drops)
-    columns = list(selection.keys)
-    if "weight" in selection.others:
-        columns.append("weight")
-    rows = selection.data.lazy().select(*columns, **_labels(selection.data))
-    result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
-    keys = list(selection.keys.values())
-    result = result.select(*map(by_name, keys), *_MATRIX_COLUMNS)
+        classes = classes_of(names["truth"], dtype, labels)
+    _refuse_large_matrix(names["truth"], len(classes), rows.select(*keys))
+    _validate_labels(selection.data, names, classes if labels is not None else None, drops=drops)
+    if weight is not None:
+        judged = rows.drop_nulls("truth")
+        check_weights("weight", weight, judged["weight"], judged["truth"])
+    result = _pairs(rows.lazy(), list(keys), classes).rename(keys)
+    result = result.select(*map(by_name, keys.values()), *_MATRIX_COLUMNS)
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
     # If the dtype of the truth holds all classes, they come back as they stand there.
-    sources = {key: key for key in keys}
+    sources = {key: key for key in keys.values()}
     if result.collect_schema()["truth"] == dtype:
-        sources |= {"truth": of_truth, "prediction": of_truth}
+        sources |= dict.fromkeys(names, names["truth"])
     return selection.kind.give(result, sources)
 
 
-def _refuse_scores(selection: Selection[Any], labels: Sequence[pl.Series]) -> None:
+def _refuse_scores(
+    names: Mapping[str, str], sides: Mapping[str, pl.Series], dtype: pl.DataType
+) -> None:
     """Refuse a column of many distinct numbers that the other column does not hold."""
-    actual, predicted = labels
-    names = selection.others["truth"], selection.scores["0"]
-    sides = (("prediction", names[1], predicted, actual), ("truth", names[0], actual, predicted))
-    for argument, name, numbers, others in sides:
+    for argument, other in (("prediction", "truth"), ("truth", "prediction")):
+        numbers = sides[argument]
         if not numbers.dtype.is_numeric():
             continue
-        alone = numbers.filter(~numbers.is_in(others.implode()))
+        alone = numbers.filter(~numbers.is_in(sides[other].implode()))
         has_fractions = numbers.dtype.is_float() and (alone % 1 != 0).any()
         few = _FEW_FRACTIONS if has_fractions else _FEW_NUMBERS
         if len(alone) > max(few, len(numbers) / 2):
-            advice = "give predicted classes, such as the class of the highest probability"
-            if argument == "truth":
-                advice = "truth comes first, then the predicted classes"
-            elif ((others == 0) | (others == 1)).all():
-                advice = "probabilities are a score, with threshold=... of confusion"
-            if selection.data.schema["truth"] == numbers.dtype:
+            advice = _ADVICE[argument]
+            if dtype == numbers.dtype:
                 advice += "; if they are classes, list all classes, classes=[...]"
             raise ValueError(
-                f"{argument} column {shown(name)} holds {len(numbers)} numbers, such as "
+                f"{argument} column {shown(names[argument])} holds {len(numbers)} numbers, such as "
                 f"{examples(alone.sort().head(3))}, and most of them are not in the other column: "
                 f"{advice}"
             )
 
 
-def _refuse_large_matrix(selection: Selection[Any], classes: int) -> None:
+def _refuse_large_matrix(truth: str, classes: int, keys: pl.DataFrame) -> None:
     """Refuse a matrix of so many classes that its pairs would fill the memory."""
     if classes**2 > _MOST_PAIRS:
         raise ValueError(
-            f"truth column {shown(selection.others['truth'])}: {classes} classes make "
-            f"{classes**2} pairs, and a matrix has at most {_MOST_PAIRS}: group_by and a count "
-            "give the pairs that occur"
+            f"truth column {shown(truth)}: {classes} classes make {classes**2} pairs, and a matrix "
+            f"has at most {_MOST_PAIRS}: group_by and a count give the pairs that occur"
         )
-
-    groups = 1
-    if selection.keys:
-        groups = selection.data.select(*selection.keys).n_unique()
+    groups = keys.n_unique() if keys.width else 1
     if classes**2 * groups > _MOST_LINES:
         raise ValueError(
             f"by: {groups} groups with {classes**2} pairs of classes each are more than "
@@ -531,40 +526,35 @@ def _refuse_large_matrix(selection: Selection[Any], classes: int) -> None:
         )
 
 
-def _labels(data: pl.DataFrame) -> dict[str, pl.Expr]:
+def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
     """Cast both columns of labels to one dtype."""
-    schema = data.schema
     labels = {
         "truth": label_value("truth", schema["truth"]),
         "prediction": label_value("0", schema["0"]),
     }
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
-    sides = [data.select(label=column).clear() for column in ("truth", "0")]
+    sides = [pl.DataFrame(schema={"label": schema[column]}) for column in ("truth", "0")]
     common = pl.concat(sides, how="vertical_relaxed").schema["label"]
     return {name: label.cast(common) for name, label in labels.items()}
 
 
 def _validate_labels(
-    data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
+    data: pl.DataFrame, names: Mapping[str, str], classes: pl.Series | None, *, drops: bool
 ) -> None:
     """Raise if a label is missing, or is none of the classes."""
-    unjudged = "unjudged='drop' leaves these rows out, or fill them"
     if drops:
         # A row that is left out may lack a prediction, too.
         data = data.filter(label_value("truth", data.schema["truth"]).is_not_null())
-    for argument, name, column, advice in (
-        ("truth", selection.others["truth"], data["truth"], unjudged),
-        ("prediction", selection.scores["0"], data["0"], "fill them"),
+    for argument, column, advice in (
+        ("truth", data["truth"], "unjudged='drop' leaves these rows out, or fill them"),
+        ("prediction", data["0"], "fill them"),
     ):
-        refuse_missing_labels(argument, name, column, advice)
+        refuse_missing_labels(argument, names[argument], column, advice)
         if classes is not None:
-            refuse_unknown_labels(argument, name, column, classes)
+            refuse_unknown_labels(argument, names[argument], column, classes)
     if classes is None:
-        names = selection.others["truth"], selection.scores["0"]
-        warn_of_no_common_label(*names, data["truth"], data["0"])
-    if "weight" in selection.others:
-        check_weights("weight", selection.others["weight"], data["weight"], data["truth"])
+        warn_of_no_common_label(names["truth"], names["prediction"], data["truth"], data["0"])
 
 
 def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series) -> pl.LazyFrame:

@@ -64,13 +64,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     odds = cutoff.threshold / (1 - cutoff.threshold)
     standardized = name["standardized"] is not None
     total = blocks.positives if standardized else blocks.rows
-    false, true = odds.as_integer_ratio()
-    if false + true < 2**60:
-        one = counts.one
-        benefit = one * counts.tp * true - one * rates.fp(counts) * false
-        value = ratio(benefit, one * total * true)
-    else:
-        value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
+    value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     return Metric(
         value,
         by_ties(cutoff.aggregates(blocks), expected=True, bounded=True),

@@ -149,8 +149,7 @@ MANY = list(range(1001))
     [
         # 0.0 and 1.0 are labels, too; the other 58 of 60 numbers are none.
         (ALTERNATING, TENTHS, "prediction column 'p' holds 60 numbers, such as 0.1, 0.2, 0.3, and"),
-        (ALTERNATING, TENTHS, "probabilities are a score, with threshold=... of confusion$"),
-        ([0, 1, 2] * 20, TENTHS, "such as the class of the highest probability$"),
+        (ALTERNATING, TENTHS, "such as the class of the highest probability, or probabilities as"),
         (TENTHS, ALTERNATING, "truth column 'y' holds 60 numbers, .* truth comes first"),
         (ALTERNATING * 5, list(range(300)), "prediction column 'p' holds 300 numbers, such as 2"),
         (
