@@ -49,9 +49,9 @@ def refuse_missing(
         raise ValueError(f"{place}no column {shown(name)} in the {frame}; {hint}")
 
 
-def has_keys(by: Any) -> bool:
-    """Return whether the argument `by` has any key."""
-    return not (by is None or (isinstance(by, (list, tuple)) and not by))
+def has_keys(names: Any) -> bool:
+    """Return whether an argument, such as `by`, names anything."""
+    return not (names is None or (isinstance(names, (list, tuple)) and not names))
 
 
 def listed(argument: str, value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
-from frame_pr.frames.columns import refuse_existing, root_names, stacked
+from frame_pr.frames.columns import has_keys, refuse_existing, root_names, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
@@ -168,7 +168,7 @@ def _metrics(
     metrics: Metrics, truth: Column, score: Columns, columns: Sequence[str]
 ) -> dict[str, str]:
     """Return the metrics of the group that a curve has as further columns."""
-    if isinstance(metrics, (tuple, list)) and not metrics:
+    if not has_keys(metrics):
         return {}
     named = metrics_named(metrics, truth, score)
     for name in named:

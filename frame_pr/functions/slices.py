@@ -97,16 +97,11 @@ def _stacked(
         coded, _ = result.with_keys(keys)
         rows = coded.read(names)
         schema = rows.collect_schema()
-        slice_name = pl.lit(ALL)
-        slice_value = pl.lit(ALL)
-        if keys:
-            texts = [_text(key, schema[key]) for key in keys]
-            slice_name = pl.lit(_BETWEEN.join(keys) or ALL)
-            slice_value = pl.concat_str(texts, separator=_BETWEEN)
+        texts = [_text(key, schema[key]) for key in keys] or [pl.lit(ALL)]
         table = rows.select(
             *map(by_name, by),
-            slice_name.alias("slice"),
-            slice_value.alias(value),
+            pl.lit(_BETWEEN.join(keys) or ALL).alias("slice"),
+            pl.concat_str(texts, separator=_BETWEEN).alias(value),
             *map(by_name, columns),
         )
         tables.append(table)

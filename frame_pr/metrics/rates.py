@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
+from frame_pr.frames.columns import has_keys
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import METRICS, meant
 from frame_pr.metrics.metric import Counts, CutoffKind, ratio
@@ -462,11 +463,7 @@ def columns_of_rates(
     """Return the columns of a result: the default ones, then the rates that a caller names."""
     if isinstance(rates, str) and rates == "all":
         return list(dict.fromkeys([*default, *every]))
-    names = (
-        []
-        if isinstance(rates, (tuple, list)) and not rates
-        else names_of("rates", rates, "names of rates")
-    )
+    names = names_of("rates", rates, "names of rates") if has_keys(rates) else []
     for name in names:
         if name not in every:
             try:
