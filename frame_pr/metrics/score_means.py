@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -19,60 +20,75 @@ def epsilon_of(dtype: pl.DataType) -> pl.Expr:
     return pl.lit(_EPSILONS.get(dtype.base_type(), 2.0**-52))
 
 
-def _mean_score(name: re.Match[str], b: Blocks) -> Metric:
-    cutoff = None
-    rows = b.size
-    scored_rows = b.retrieved_rows
-    if "k" in name.groupdict():
-        cutoff = Rank.parse(name["k"])
-        k = cutoff.of_group(b)
-        rows = b.sum_among(b.size, k)
-        scored_rows = pl.min_horizontal(k, scored_rows)
-    of_blocks = _sum_over_rows(rows, b.score)
-    return _mean(name, of_blocks, scored_rows, cutoff=cutoff, best="none", from_0_to_1=False)
+class RowMean(NamedTuple):
+    """A mean over the rows that have a score."""
+
+    value: Callable[[pl.Expr, float, pl.Expr], pl.Expr]
+    """The value of a row, of its score, its label (0 or 1) and the precision of the scores."""
+    best: Literal["smallest", "none"]
+    from_0_to_1: bool
+    of_probabilities: bool
 
 
-def _brier_score(name: re.Match[str], b: Blocks) -> Metric:
-    errors = _sum_over_rows(b.hits, (1 - b.score) ** 2)
-    errors += _sum_over_rows(b.size - b.hits, b.score**2)
-    return _mean(name, errors, b.retrieved_rows, of_probabilities=True)
+def _score(score: pl.Expr, _label: float, _epsilon: pl.Expr) -> pl.Expr:
+    return score
 
 
-def _log_loss(name: re.Match[str], b: Blocks) -> Metric:
-    probability = pl.max_horizontal(pl.min_horizontal(b.score, 1 - b.epsilon), b.epsilon)
-    losses = _sum_over_rows(b.hits, -probability.log())
-    losses += _sum_over_rows(b.size - b.hits, -(-probability).log1p())
-    losses = pl.when(b.score.is_not_null()).then(losses)
-    return _mean(name, losses, b.retrieved_rows, of_probabilities=True, from_0_to_1=False)
+def _squared_error(score: pl.Expr, label: float, _epsilon: pl.Expr) -> pl.Expr:
+    return (label - score) ** 2
 
 
-def _sum_over_rows(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
-    # An infinite value of no row adds nothing.
-    return pl.when(rows > 0).then(rows.cast(pl.Float64) * value).otherwise(0.0)
+def _log_loss(score: pl.Expr, label: float, epsilon: pl.Expr) -> pl.Expr:
+    probability = pl.max_horizontal(pl.min_horizontal(score, 1 - epsilon), epsilon)
+    return -probability.log() if label else -(-probability).log1p()
 
 
-def _mean(
-    name: re.Match[str],
-    of_blocks: pl.Expr,
-    rows: pl.Expr,
-    *,
-    cutoff: Rank | None = None,
-    best: Literal["smallest", "none"] = "smallest",
-    from_0_to_1: bool = True,
-    of_probabilities: bool = False,
-) -> Metric:
-    """Return the metric that is the mean over so many rows of a value summed over blocks."""
+ROW_MEANS: Mapping[str, RowMean] = {
+    "mean_score": RowMean(_score, "none", from_0_to_1=False, of_probabilities=False),
+    "brier_score": RowMean(_squared_error, "smallest", from_0_to_1=True, of_probabilities=True),
+    "log_loss": RowMean(_log_loss, "smallest", from_0_to_1=False, of_probabilities=True),
+}
+"""The means over rows, by name."""
+
+
+def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
+    mean = ROW_MEANS[name[0]]
+    parts = []
+    for label, rows in ((1.0, b.hits), (0.0, b.size - b.hits)):
+        value = mean.value(b.score, label, b.epsilon)
+        # An infinite score of no row adds nothing.
+        parts.append(pl.when(rows > 0).then(rows.cast(pl.Float64) * value).otherwise(0.0))
+    of_block = pl.when(b.score.is_not_null()).then(parts[0] + parts[1])
     total = f"sum of {name[0]}"
+    # Infinite scores of both signs have no mean.
+    value = ratio(pl.col(total), b.retrieved_rows).fill_nan(None)
     return Metric(
-        # Infinite scores of both signs have no mean.
-        ratio(pl.col(total), rows).fill_nan(None),
-        by_ties({total: Aggregate(of_blocks)}, expected=True, bounded=True),
+        value,
+        by_ties({total: Aggregate(of_block)}, expected=True, bounded=True),
+        needs=("scores",),
+        from_0_to_1=mean.from_0_to_1,
+        best=mean.best,
+        beyond_steps="all",
+        of_probabilities=mean.of_probabilities,
+    )
+
+
+def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
+    cutoff = Rank.parse(name["k"])
+    k = cutoff.of_group(b)
+    total = f"sum of mean_score@{cutoff}"
+    rows = b.sum_among(b.size, k)
+    # An infinite score of no row adds nothing.
+    aggregates = {total: Aggregate(pl.when(rows > 0).then(b.score * rows))}
+    value = ratio(pl.col(total), pl.min_horizontal(k, b.retrieved_rows)).fill_nan(None)
+    return Metric(
+        value,
+        by_ties(aggregates, expected=True, bounded=True),
         cutoff=cutoff,
         needs=("scores",),
-        from_0_to_1=from_0_to_1,
-        best=best,
+        from_0_to_1=False,
+        best="none",
         beyond_steps="all",
-        of_probabilities=of_probabilities,
     )
 
 
@@ -81,12 +97,12 @@ FAMILIES = (
         "mean_score",
         "the mean score of the rows. If scores are probabilities, it is the "
         "expected prevalence. Rows without a score are left out",
-        _mean_score,
+        _row_mean,
     ),
     Family(
         "mean_score@K",
         "the mean score of the first K rows",
-        _mean_score,
+        _mean_score_at_rank,
         rf"mean_score@(?P<k>{RANK})",
         examples=("mean_score",),
     ),
@@ -94,13 +110,13 @@ FAMILIES = (
         "brier_score",
         "the mean over the rows of (score - label)^2, where the score is the probability of a "
         "positive. Rows without a score are left out",
-        _brier_score,
+        _row_mean,
     ),
     Family(
         "log_loss",
         "the mean over the rows of -log(score) for positives and -log(1 - score) for negatives, "
         "where the score is the probability of a positive. As in scikit-learn, scores of 0 and 1 "
         "become eps and 1 - eps, the precision of their dtype. Rows without a score are left out",
-        _log_loss,
+        _row_mean,
     ),
 )
