@@ -260,9 +260,12 @@ class _Caller:
         for name in arguments_meant(word, self.keywords)[:1]:
             if name in self.reasons:
                 return f"{self.name} does not take {name}=: {self.reasons[name]}"
-        possible = [name for name in self.keywords if name not in ("frame", "self", *self.reasons)]
-        all_names = f"{self.name} takes {', '.join(possible)}{self.purpose}"
-        return keyword_hint(word, possible) or all_names
+        no_keywords = ("frame", "self", *self.reasons)
+        possible = [name for name in self.keywords if name not in no_keywords]
+        hint = keyword_hint(word, possible)
+        if hint:
+            return hint
+        return f"{self.name} takes {', '.join(possible)}{self.purpose}"
 
 
 def scalar(value: Any) -> Any:
@@ -312,16 +315,16 @@ def check_whole(
         hint = unquoted(value)
         if isinstance(number, float) and number.is_integer() and number >= least:
             hint = f": write {int(number)}"
-        wanted = f"a whole number of at least {least}"
-        raise TypeError(f"{argument} must be {wanted}, got {shown(value)}{hint}")
+        expected = f"a whole number of at least {least}"
+        raise TypeError(f"{argument} must be {expected}, got {shown(value)}{hint}")
     limits = {
         f"a whole number of at least {least}": number >= least,
         f"at most {most}": most is None or number <= most,
         "below 2**62": number < 2**62,
     }
-    for wanted, holds in limits.items():
+    for expected, holds in limits.items():
         if not holds:
-            raise ValueError(f"{argument} must be {wanted}, got {shown(value)}")
+            raise ValueError(f"{argument} must be {expected}, got {shown(value)}")
     return int(number)
 
 
@@ -411,13 +414,13 @@ def path_of(argument: str, value: Any) -> str:
 def several(
     argument: str,
     values: Any,
-    wanted: str,
+    expected: str,
 ) -> list[Any]:
     """Return one value or several as a list. A text counts as one value."""
     values = scalar(values)
     no_list = (bytes, bytearray, memoryview, Mapping, pl.Expr)
     if isinstance(values, no_list) or is_table(values):
-        raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
+        raise TypeError(f"{argument} takes {expected}; got {shown(values)}")
     if not isinstance(values, Iterable) or isinstance(values, str):
         return [values]
     listed = list(values)
@@ -437,14 +440,14 @@ def refuse_set(argument: str, values: Any) -> None:
 def names_of(
     argument: str,
     values: Any,
-    wanted: str,
+    expected: str,
 ) -> list[str]:
     """Return one text or several, each once."""
-    listed = several(argument, values, wanted)
+    listed = several(argument, values, expected)
     # Look for other values first: a comparison with an array or an expression has no truth value.
     others = [value for value in listed if not isinstance(value, str)]
     if others:
-        raise TypeError(f"{argument} takes {wanted}; got {shown(others[0])}")
+        raise TypeError(f"{argument} takes {expected}; got {shown(others[0])}")
     repeated = [value for value in listed if listed.count(value) > 1]
     if repeated:
         raise ValueError(f"{argument} has {shown(repeated[0])} twice")

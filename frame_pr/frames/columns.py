@@ -63,8 +63,8 @@ def listed(argument: str, value: Any) -> list[Any]:
     is_list = isinstance(value, (list, tuple, range, Iterator, KeysView))
     items = list(map(scalar, value)) if is_list else [value]
     for item in items:
-        wanted = "the name of a column, or several"
-        _check_name(argument, item, wanted, "the names of the columns as a list")
+        expected = "the name of a column, or several"
+        _check_name(argument, item, expected, "the names of the columns as a list")
     return items
 
 
@@ -98,7 +98,7 @@ def refuse_several(argument: str, value: Any) -> None:
 def _check_name(
     argument: str,
     value: Any,
-    wanted: str,
+    expected: str,
     of_mapping: str,
 ) -> None:
     """Validate an expression or a name, which in pandas may also be a number, a date or a tuple."""
@@ -119,7 +119,7 @@ def _check_name(
     is_name = is_hashable and not isinstance(value, (bool, bytes)) and not callable(value)
     if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
         text = shown(value) if is_hashable else kind_of_value(value)
-        raise TypeError(f"{argument} takes {wanted}; got {text}{advice}")
+        raise TypeError(f"{argument} takes {expected}; got {text}{advice}")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:

@@ -249,8 +249,8 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
                 columns[column.name] = self._codes[source].restore(column, dtype)
             else:
                 columns[column.name] = _pandas(column, dtype)
-        own = {name: self.labels.get(name, name) for name in columns if sources.get(name) == name}
-        labels = [own.get(name, name) for name in columns]
+        is_kept = {name for name in columns if sources.get(name) == name}
+        labels = [self.labels.get(name, name) if name in is_kept else name for name in columns]
         return pd.DataFrame(columns, copy=False).set_axis(labels, axis=1)
 
     def concat_columns(self, *frames: pd.DataFrame) -> pd.DataFrame:

@@ -197,7 +197,7 @@ def confusion(
     elif threshold is not None and not by_group:
         cutoffs, keys = _thresholds(threshold)
     lines = [
-        key | {column: pl.col(f"{column}@{cutoff}") for column in columns}
+        {column: pl.col(f"{column}@{cutoff}") for column in columns} | key
         for cutoff, key in zip(cutoffs, keys, strict=True)
     ]
     numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]

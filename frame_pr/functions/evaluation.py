@@ -496,10 +496,12 @@ def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
 
 def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
     """Return the whole list in our spelling, or what to write instead of each unknown name."""
-    meant = {of: meant_names(of) for of in unknown}
-    if all(meant.values()):
-        in_our_spelling = [example_names(meant[of][0])[0] if of in meant else of for of in metrics]
-        return f"did you mean {in_our_spelling}?"
+    ours = {of: of for of in metrics}
+    for of in unknown:
+        meant = [name for other in meant_names(of) for name in example_names(other)]
+        ours[of] = next(iter(meant), "")
+    if all(ours.values()):
+        return f"did you mean {[ours[of] for of in metrics]}?"
     hints = {of: metric_hint(of) for of in unknown}
     parts = [f"{shown(of)}: {hint}" for of, hint in hints.items() if hint]
     return "; ".join(parts[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"

@@ -77,8 +77,10 @@ def _options(names: list[str]) -> list[str]:
     ties.discard(DEFAULTS["ties"])
     options += [f"ties={rule}" for rule in TIES if rule in ties]
 
-    parts = (metric(name, GRADED_BLOCKS).aggregates["threshold"]().values() for name in names)
-    columns = root_names(part.over for of_metric in parts for part in of_metric)
+    columns = []
+    for name in names:
+        aggregates = metric(name, GRADED_BLOCKS).aggregates["threshold"]()
+        columns += root_names(aggregate.over for aggregate in aggregates.values())
     if not set(GAINS).isdisjoint(columns):
         options.append("gain")
     return options

@@ -129,13 +129,13 @@ def tallied(
     rows = selection.data
     schema = rows.schema
     # A score that is neither binned nor a key is filled where it is ranked.
-    filled = [
+    float_scores = [
         name
         for name in selection.scores
         if schema[name].is_float() and (name != "0" or isinstance(bins, list))
     ]
-    if filled:
-        rows = rows.with_columns(pl.col(filled).fill_nan(None))
+    if float_scores:
+        rows = rows.with_columns(pl.col(float_scores).fill_nan(None))
 
     ascending = request.ascending
     if isinstance(bins, list):
@@ -324,11 +324,11 @@ def _bins(bins: Any) -> Bins | None:
     """Validate a number of bins, or edges."""
     if bins is None:
         return None
-    wanted = "a whole number of bins, or a list of edges"
+    expected = "a whole number of bins, or a list of edges"
     value = scalar(bins)
     if is_whole(value):
         return check_whole("bins", value, least=1)
     if not isinstance(value, Iterable) or isinstance(value, str):
-        raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
-    edges = several("bins", value, wanted)
+        raise TypeError(f"bins takes {expected}; got {shown(bins)}")
+    edges = several("bins", value, expected)
     return [Threshold.parse(number("bins", edge)) for edge in edges]

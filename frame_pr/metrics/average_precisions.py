@@ -30,10 +30,15 @@ def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
     """Sum, over the positives, the precision expected over all orders of equal scores."""
     before = b.k - b.size
-    selected = b.size if k is None else (k - before).clip(0, b.size)
-    tied = _expected_sum(b.hits, b.size, selected, hits_before=b.tp - b.hits, before=before)
+    selected = b.size
+    if k is not None:
+        selected = (k - before).clip(0, b.size)
+    hits_before = b.tp - b.hits
+    of_ties = _expected_sum(b.hits, b.size, selected, hits_before, before)
     # An untied row has one order: no slope, no logarithms, and no rounding error from them.
-    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * selected * b.tp / b.k))
+    of_one_row = b.hits * selected * b.tp / b.k
+    is_tied = b.size > 1
+    return Aggregate(pl.when(is_tied).then(of_ties).otherwise(of_one_row))
 
 
 def _expected_sum(
@@ -94,11 +99,15 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
         levels_reached(tp, b.positives, points - 1, fractional=b.fractional)
         for tp in (b.tp - b.hits, b.tp)
     )
-    levels = upto - before + (b.tp == b.hits)
-    iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
+    is_first_hit = b.tp == b.hits
+    levels = upto - before + is_first_hit
+    of_blocks = pl.when(b.hits > 0).then(b.interpolated_precision * levels)
     sum_name = f"iap_{points}"
-    value = pl.when(b.positives > 0).then(pl.col(sum_name) / b.constant(points))
-    return Metric(value, by_ties({sum_name: iap}, bounded=True))
+    mean = pl.col(sum_name) / b.constant(points)
+    return Metric(
+        pl.when(b.positives > 0).then(mean),
+        by_ties({sum_name: Aggregate(of_blocks)}, bounded=True),
+    )
 
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, fractional: bool) -> pl.Expr:

@@ -105,16 +105,17 @@ def unpivot_classes(
             columns[f"truth{i}"] = ("truth", truths[label])
         if scored:
             columns[f"score{i}"] = ("scores", _column_of(scored[label], kind.columns))
+    new = ["class", "truth"]
+    if scored:
+        new.append("score")
     if prediction is not None:
         columns["prediction"] = ("prediction", column_name("prediction", prediction))
-    is_new = {"class": True, "truth": True, "score": scored, "prediction": "prediction" in columns}
-    new = [name for name in is_new if is_new[name]]
+        new.append("prediction")
 
     # Columns of 0/1 hold no labels.
-    named = (columns[ours][1] for ours in ("truth", "prediction") if ours in columns)
-    of_labels = list(named) or ["class"]
-    kind = kind.with_labels(of_labels, labels)
-    source = str(of_labels[0])
+    of_labels = [columns[ours][1] for ours in ("truth", "prediction") if ours in columns]
+    kind = kind.with_labels(of_labels or ["class"], labels)
+    source = str(of_labels[0]) if of_labels else "class"
     labels = [kind.label(source, label) for label in labels]
     data, carried = read_columns(kind, columns, new)
     names_are_labels = scored and not isinstance(scores, Mapping)
@@ -241,13 +242,11 @@ def _unpivoted(
     parts = []
     for i, label in enumerate(labels):
         new = {"class": pl.lit(label, dtype=labels.dtype)}
-        for column in ("truth", "prediction"):
-            if column in columns:
-                new[column] = label_value(column, schema[column]) == label
+        for column in columns.keys() & {"truth", "prediction"}:
+            new[column] = label_value(column, schema[column]) == label
         truth = f"truth{i}"
         if truth in columns:
-            name = str(columns[truth][1])
-            new["truth"] = is_positive(truth, name, schema[truth], None)
+            new["truth"] = is_positive(truth, str(columns[truth][1]), schema[truth], None)
         if f"score{i}" in columns:
             new["score"] = pl.col(f"score{i}")
         parts.append(rows.select("row", **new))

@@ -294,14 +294,15 @@ def _with_gain(table: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
         empty_as_null=False,
         keep_nulls=False,
     )
+    item = ["row", "item"]
     gains = gains.unique(
-        ["row", "item"],
+        item,
         keep="first",
         maintain_order=True,
     )
     table = table.join(
         gains,
-        on=["row", "item"],
+        on=item,
         how="left",
         maintain_order="left",
     )
