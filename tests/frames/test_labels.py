@@ -176,26 +176,37 @@ def test_a_category_that_no_row_has():
     assert matrix["rows"].tolist() == [1, 0, 0, 1, 0, 0, 0, 0, 0]
 
 
-def test_sparse_and_big_endian_columns_in_all_roles():
+def test_sparse_columns_in_all_roles():
     sparse = pd.arrays.SparseArray
     frame = pd.DataFrame({"y": sparse([0, 0, 1, 1]), "s": sparse([0, 0.4, 0, 0.8])})
     frame["w"] = sparse([1.0, 1.0, 0.0, 2.0])
-    frame["n"] = np.array([1, 1, 2, 2], dtype=">i8")
     # Of four pairs, .8 wins two, and 0 ties one and loses one.
     assert frame.pr.roc_auc("y", "s").iloc[0, 0] == 0.625
     # Without the positive of weight 0, the other one wins all its pairs.
     assert frame.pr.roc_auc("y", "s", weight="w").iloc[0, 0] == 1
-    # As counts: of the 8 pairs of rows, 4 are won, 2 tied, and 2 lost.
+
+
+def test_big_endian_counts():
+    frame = pd.DataFrame({"y": [0, 0, 1, 1], "s": [0, 0.4, 0, 0.8]})
+    frame["n"] = np.array([1, 1, 2, 2], dtype=">i8")
+    # Of the 8 pairs of rows, 4 are won, 2 tied, and 2 lost.
     assert frame.pr.roc_auc("y", "s", count="n").iloc[0, 0] == 0.625
-    stars = pd.DataFrame({"y": [0, 1, 0, 1], "s": np.array([0.1, 0.2, 0.3, 0.4], dtype=">f8")})
+
+
+def test_big_endian_scores_and_keys():
+    stars = pd.DataFrame({"y": [0, 1, 0, 1]})
+    stars["s"] = np.array([0.1, 0.2, 0.3, 0.4], dtype=">f8")
     stars["field"] = np.array([2, 2, 1, 1], dtype=">i4")
     assert stars.pr.roc_auc("y", "s").iloc[0, 0] == 0.75
     fields = stars.pr.evaluate("rows", "y", "s", by="field")
     assert fields.values.tolist() == [[1, 2], [2, 2]]
     rows = stars.pr.with_metrics("roc_auc", "y", "s", by="field")
     assert rows["roc_auc"].tolist() == [1.0] * 4
-    # Columns that are carried along, too.
-    lists = pd.DataFrame({"u": [1], "w": np.array([3], dtype=">i2"), "y": [["a"]], "r": [["b"]]})
+
+
+def test_big_endian_columns_that_are_carried_along():
+    lists = pd.DataFrame({"u": [1], "y": [["a"]], "r": [["b"]]})
+    lists["w"] = np.array([3], dtype=">i2")
     assert lists.pr.explode_lists("y", "r", by="u")["w"].tolist() == [3, 3]
 
 
