@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import AT_CUTOFF, RANK, Limit, Rank, SelectsAtMost, Threshold
 from frame_pr.metrics.goals import AT_GOAL, BEST, GOAL, Goal, cutoff_of
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, for_all_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES, rate_of
 
@@ -50,7 +50,7 @@ def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     counts = cutoff.counts(blocks)
     aggregates = cutoff.aggregates(blocks)
     value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
-    return Metric(value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
+    return Metric(value, for_all_ties(aggregates), cutoff=cutoff)
 
 
 def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -67,7 +67,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     value = rates.net_benefit(counts.tp, rates.fp(counts), float(odds), total)
     return Metric(
         value,
-        by_ties(cutoff.aggregates(blocks), expected=True, bounded=True),
+        for_all_ties(cutoff.aggregates(blocks)),
         cutoff=cutoff,
         needs=("positives",) if standardized else ("rows",),
         from_0_to_1=False,
@@ -126,13 +126,13 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
     cutoff = Rank("positives")
     aggregates = cutoff.aggregates(blocks)
     value = rates.precision(cutoff.counts(blocks))
-    return Metric(value, by_ties(aggregates, expected=True, bounded=True), cutoff=cutoff)
+    return Metric(value, for_all_ties(aggregates), cutoff=cutoff)
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(
         pl.col(name[0]),
-        by_ties({}, expected=True, bounded=True),
+        for_all_ties({}),
         kind="weighted count",
         needs=(),
         best="none",
@@ -143,7 +143,7 @@ def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
         rate.value(blocks.counts),
-        by_ties({}, expected=True, bounded=True),
+        for_all_ties({}),
         needs=rate.needs,
         best="none",
     )
@@ -153,7 +153,7 @@ def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
     return Metric(
         pl.col("ties"),
-        by_ties(aggregates, expected=True, bounded=True),
+        for_all_ties(aggregates),
         kind="count",
         needs=(),
         best="none",

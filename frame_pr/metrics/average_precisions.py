@@ -7,7 +7,16 @@ import re
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, hits_among, ratio
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Blocks,
+    Family,
+    Metric,
+    by_ties,
+    for_all_ties,
+    hits_among,
+    ratio,
+)
 
 _SHIFT = 10
 # Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with
@@ -127,7 +136,7 @@ def _chance(b: Blocks) -> pl.Expr:
 
 
 def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
-    return Metric(_chance(b), by_ties({}, expected=True, bounded=True), counts_ranks=True)
+    return Metric(_chance(b), for_all_ties({}), counts_ranks=True)
 
 
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:

@@ -315,6 +315,11 @@ def by_ties(
     return {name: build for name, build in builders.items() if build is not None}
 
 
+def for_all_ties(aggregates: Aggregates) -> dict[Ties, Callable[[], Aggregates]]:
+    """Return the same aggregates for all tie rules: of whole blocks, expected, and bounds."""
+    return by_ties(aggregates, expected=True, bounded=True)
+
+
 class Family(NamedTuple):
     """Metrics whose names follow one pattern."""
 

@@ -9,7 +9,16 @@ from math import log
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties, ratio
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Aggregates,
+    Blocks,
+    Family,
+    Metric,
+    by_ties,
+    for_all_ties,
+    ratio,
+)
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.tied_ranks import (
     compute_in_steps,
@@ -42,7 +51,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     expectation = pl.when(b.positives > 0).then(value)
     return Metric(
         expectation,
-        by_ties(parts, expected=True, bounded=True),
+        for_all_ties(parts),
         cutoff=cutoff,
         counts_ranks=True,
     )
@@ -106,7 +115,7 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     value = above + ratio(among + 1, positives + 1)
     return Metric(
         pl.when(b.positives > 0).then(value),
-        by_ties(parts, expected=True, bounded=True),
+        for_all_ties(parts),
         counts_ranks=True,
         from_0_to_1=False,
         best="smallest",
@@ -120,7 +129,7 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
     value = ratio(pl.col("twice_ranks") + last, 2 * b.positives)
-    aggregates = by_ties(parts, expected=True, bounded=True)
+    aggregates = for_all_ties(parts)
     return Metric(value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
 
 
@@ -150,7 +159,7 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
     parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
     value = ratio(pl.col("bpref"), positives * fewer)
-    return Metric(value, by_ties(parts, expected=True, bounded=True), counts_ranks=True)
+    return Metric(value, for_all_ties(parts), counts_ranks=True)
 
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
@@ -191,7 +200,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     parts = {f"dcg{at}": of_blocks}
     dcg = pl.col(f"dcg{at}")
     if name["ideal"] is None:
-        aggregates = by_ties(parts, expected=True, bounded=True)
+        aggregates = for_all_ties(parts)
         return Metric(
             dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False
         )
@@ -207,7 +216,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric(
         value,
-        by_ties(parts, expected=True, bounded=True),
+        for_all_ties(parts),
         cutoff=cutoff,
         counts_ranks=True,
     )
@@ -242,7 +251,7 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
     return Metric(
         pl.col(name[0]),
-        by_ties(parts, expected=True, bounded=True),
+        for_all_ties(parts),
         needs=(),
         counts_ranks=True,
     )

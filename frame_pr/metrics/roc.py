@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_pr.metrics.at_cutoffs import threshold_at
 from frame_pr.metrics.cutoffs import EqualErrors, Limit
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, for_all_ties, ratio
 from frame_pr.metrics.numbers import NUMBER
 
 
@@ -26,7 +26,7 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
     return Metric(
         value,
-        by_ties(aggregates, expected=True, bounded=True),
+        for_all_ties(aggregates),
         needs=("positives", "negatives"),
     )
 

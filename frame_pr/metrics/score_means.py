@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, ratio
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, for_all_ties, ratio
 
 _EPSILONS: Mapping[type[pl.DataType], float] = {pl.Float16: 2.0**-10, pl.Float32: 2.0**-23}
 """The distance from 1 to the next number of a dtype, if it is not that of Float64."""
@@ -64,7 +64,7 @@ def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
     value = ratio(pl.col(total), b.retrieved_rows).fill_nan(None)
     return Metric(
         value,
-        by_ties({total: Aggregate(of_block)}, expected=True, bounded=True),
+        for_all_ties({total: Aggregate(of_block)}),
         needs=("scores",),
         from_0_to_1=mean.from_0_to_1,
         best=mean.best,
@@ -83,7 +83,7 @@ def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
     value = ratio(pl.col(total), pl.min_horizontal(k, b.retrieved_rows)).fill_nan(None)
     return Metric(
         value,
-        by_ties(aggregates, expected=True, bounded=True),
+        for_all_ties(aggregates),
         cutoff=cutoff,
         needs=("scores",),
         from_0_to_1=False,
