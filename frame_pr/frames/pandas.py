@@ -19,11 +19,11 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import examples, shown
 
-_PLAIN = (
+_EXACT = (
     cs.numeric() | cs.boolean() | cs.temporal() | cs.string() | cs.binary() | cs.by_dtype(pl.Null)
 )
 """The columns that polars may have read with equal values."""
-_PLAIN_OBJECTS = ("boolean", "date", "empty", "floating", "integer", "string")
+_EXACT_OBJECTS = ("boolean", "date", "empty", "floating", "integer", "string")
 """The Python objects that may become such columns, in the words of pandas."""
 _OTHER_DTYPES = ("category", "decimal", "dictionary", "interval", "period")
 """The beginnings of the names of dtypes whose values polars would change."""
@@ -154,7 +154,7 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         """Return this frame and the others with an Enum for values that polars would change."""
         kinds: list[FrameKind[Any]] = [self, *others]
         for name in names:
-            if self.columns.count(name) != 1 or self._is_plain(name):
+            if self.columns.count(name) != 1 or self._is_exact(name):
                 continue
             holders = [i for i, kind in enumerate(kinds) if name in kind.columns]
             numbered = number_values([_values(kinds[i], name) for i in holders])
@@ -176,7 +176,7 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         columns = [holder.frame[name] for name in names]
         # Objects without rows may be any labels that the caller lists.
         is_open = not holder.height and all(column.dtype == object for column in columns)
-        if not is_open and any(map(holder._has_plain_labels, names)):
+        if not is_open and any(map(holder._has_exact_labels, names)):
             return self
         if len(listed):
             columns.append(listed)
@@ -188,26 +188,26 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
                 kind = kind.with_column(part.alias(str(name)), codes)
         return cast(PandasFrame, kind)
 
-    def _is_plain(self, name: Any) -> bool:
+    def _is_exact(self, name: Any) -> bool:
         """Return whether polars has equal values: numbers, Booleans, times and texts."""
         values = self.frame[name]
         if values.dtype == object:
             kind = pd.api.types.infer_dtype(values, skipna=True)
             # Arrow would drop the times of datetimes among dates.
             has_times = kind == "date" and {*map(type, values.dropna())} != {date}
-            if kind not in _PLAIN_OBJECTS or has_times:
+            if kind not in _EXACT_OBJECTS or has_times:
                 return False
         elif str(values.dtype).startswith(_OTHER_DTYPES):
             return False
-        return self.column(name).to_frame().select(_PLAIN).width == 1
+        return self.column(name).to_frame().select(_EXACT).width == 1
 
-    def _has_plain_labels(self, name: Any) -> bool:
+    def _has_exact_labels(self, name: Any) -> bool:
         """Return whether polars has equal labels, and all categories of a pandas Categorical."""
         values = self.frame[name]
         if isinstance(values.dtype, pd.CategoricalDtype):
             return pd.api.types.infer_dtype(values.cat.categories) == "string"
         # Polars reads no nanoseconds of the labels that a caller lists.
-        return self._is_plain(name) and getattr(self.column(name).dtype, "time_unit", "") != "ns"
+        return self._is_exact(name) and getattr(self.column(name).dtype, "time_unit", "") != "ns"
 
     def label(self, name: str, value: Any) -> Any:
         """Return a label as `read` has it."""
