@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 import polars as pl
@@ -10,12 +9,21 @@ import polars as pl
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import AT_CUTOFF, RANK, Limit, Rank, SelectsAtMost, Threshold
 from frame_pr.metrics.goals import AT_GOAL, BEST, GOAL, Goal, cutoff_of
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, for_all_ties, ratio
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Blocks,
+    Family,
+    Metric,
+    NameMatch,
+    by_ties,
+    for_all_ties,
+    ratio,
+)
 from frame_pr.metrics.numbers import NUMBER
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES, rate_of
 
 
-def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
+def _rate_at(name: NameMatch, blocks: Blocks) -> Metric:
     rate = rate_of(name["rate"])
     cutoff = cutoff_of(name["cutoff"])
     counts = cutoff.counts(blocks)
@@ -45,7 +53,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
+def _capped_recall(name: NameMatch, blocks: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     counts = cutoff.counts(blocks)
     aggregates = cutoff.aggregates(blocks)
@@ -53,7 +61,7 @@ def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(value, for_all_ties(aggregates), cutoff=cutoff)
 
 
-def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
+def _net_benefit(name: NameMatch, blocks: Blocks) -> Metric:
     cutoff = Threshold.parse(name["number"])
     if not isinstance(cutoff.threshold, Fraction) or not 0 <= cutoff.threshold < 1:
         raise ValueError(
@@ -74,7 +82,7 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def threshold_at(name: re.Match[str], blocks: Blocks) -> Metric:
+def threshold_at(name: NameMatch, blocks: Blocks) -> Metric:
     """Build the metric that is the threshold of a cutoff, such as `threshold@max_f1`."""
     cutoff = cutoff_of(name[0])
     threshold = pl.col(f"threshold@{cutoff}")
@@ -92,7 +100,7 @@ def threshold_at(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _best_value(name: re.Match[str], blocks: Blocks) -> Metric:
+def _best_value(name: NameMatch, blocks: Blocks) -> Metric:
     goal = Goal.parse(name[0])
     aggregates, value = goal.best_value(blocks)
     is_share = goal.rate.range == "0 to 1" or (goal.rate.range != "0 up" and goal.limit is None)
@@ -110,7 +118,7 @@ def _best_value(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
+def _interpolated_precision_at_recall(name: NameMatch, blocks: Blocks) -> Metric:
     recall = Limit.parse(name["recall"])
     best = name[0]
     aggregate = Aggregate(pl.when(recall.allows(blocks)).then(blocks.tp / blocks.k), "max")
@@ -122,14 +130,14 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
     )
 
 
-def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
+def _r_precision(_: NameMatch, blocks: Blocks) -> Metric:
     cutoff = Rank("positives")
     aggregates = cutoff.aggregates(blocks)
     value = rates.precision(cutoff.counts(blocks))
     return Metric(value, for_all_ties(aggregates), cutoff=cutoff)
 
 
-def _total(name: re.Match[str], blocks: Blocks) -> Metric:
+def _total(name: NameMatch, blocks: Blocks) -> Metric:
     return Metric(
         pl.col(name[0]),
         for_all_ties({}),
@@ -139,7 +147,7 @@ def _total(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
+def _rate_of_group(name: NameMatch, blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
         rate.value(blocks.counts),
@@ -149,7 +157,7 @@ def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
-def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
+def _ties(_: NameMatch, blocks: Blocks) -> Metric:
     aggregates = {"ties": Aggregate(blocks.ties)}
     return Metric(
         pl.col("ties"),

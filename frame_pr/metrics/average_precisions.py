@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
@@ -12,6 +10,7 @@ from frame_pr.metrics.metric import (
     Blocks,
     Family,
     Metric,
+    NameMatch,
     by_ties,
     for_all_ties,
     hits_among,
@@ -64,7 +63,7 @@ def _expected_sum(
     return hits / size * (harmonic + slope * selected)
 
 
-def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
+def _average_precision(_: NameMatch, b: Blocks) -> Metric:
     value = ratio(pl.col("ap"), b.positives)
     return Metric(
         value,
@@ -72,12 +71,12 @@ def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     )
 
 
-def _average_precision_lift(name: re.Match[str], b: Blocks) -> Metric:
+def _average_precision_lift(name: NameMatch, b: Blocks) -> Metric:
     value = ratio(pl.col("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
     return Metric(value, _average_precision(name, b).aggregates, from_0_to_1=False)
 
 
-def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
+def _average_precision_at_k(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     k = cutoff.of_group(b)
     ap = f"ap@{cutoff}"
@@ -96,7 +95,7 @@ def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
     return Metric(ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 
-def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
+def _interpolated_average_precision(name: NameMatch, b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
         return Metric(ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
@@ -135,11 +134,11 @@ def _chance(b: Blocks) -> pl.Expr:
     return pl.when(b.rows > 1).then(ratio(whole, b.positives)).when(b.positives > 0).then(1.0)
 
 
-def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
+def _chance_average_precision(_: NameMatch, b: Blocks) -> Metric:
     return Metric(_chance(b), for_all_ties({}), counts_ranks=True)
 
 
-def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
+def _normalized_average_precision(name: NameMatch, b: Blocks) -> Metric:
     whole = _average_precision(name, b)
     chance = _chance(b)
     value = ratio(whole.value - chance, 1 - chance)

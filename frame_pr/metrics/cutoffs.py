@@ -7,7 +7,7 @@ blocks of a group, and gives the confusion table there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
@@ -23,6 +23,7 @@ from frame_pr.metrics.metric import (
     Counts,
     Cutoff,
     CutoffKind,
+    Formula,
     hits_among,
 )
 from frame_pr.metrics.numbers import DECIMAL, NUMBER, number, read_decimal
@@ -193,8 +194,8 @@ class LimitedRate(NamedTuple):
     The rate, or 1 minus it, is `part` of `whole`.
     """
 
-    part: Callable[[Counts], pl.Expr]
-    whole: Callable[[Counts], pl.Expr]
+    part: Formula
+    whole: Formula
     needs: tuple[str, ...] = ()
     kind: CutoffKind = "limit"
     """"limit": the largest recall of the steps within the limit; no row if there is no such step.

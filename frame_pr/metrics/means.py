@@ -11,6 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.messages import shown
+from frame_pr.metrics.metric import ColumnFunction
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 
@@ -27,7 +28,7 @@ Statistic: TypeAlias = Literal[
     "by_pairs",
     "defined",
 ]
-_SUMMARIES: Mapping[str, Callable[[pl.Expr], pl.Expr]] = {
+_SUMMARIES: Mapping[str, ColumnFunction] = {
     "mean": pl.Expr.mean,
     "median": pl.Expr.median,
     "std": pl.Expr.std,

@@ -32,6 +32,10 @@ class Counts(NamedTuple):
         return pl.lit(1.0) if self.fractional else pl.lit(1, dtype=pl.Int128)
 
 
+Formula: TypeAlias = Callable[[Counts], pl.Expr]
+"""A number of a confusion table."""
+
+
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """Divide as Float64; null if the denominator is 0."""
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
@@ -92,14 +96,18 @@ class Blocks:
         return pl.when(self.k <= k).then(column.cast(pl.Float64)).otherwise(part)
 
 
+ColumnFunction: TypeAlias = Callable[[pl.Expr], pl.Expr]
+"""A function of a column."""
+
+
 class AggregateKind(NamedTuple):
     """How the values of an expression over blocks become one number per group."""
 
-    reduce: Callable[[pl.Expr], pl.Expr]
+    reduce: ColumnFunction
     """The aggregation of a column."""
-    reduce_lists: Callable[[pl.Expr], pl.Expr] | None = None
+    reduce_lists: ColumnFunction | None = None
     """The same for a list per group: a sum takes a quarter of the time for groups of five rows."""
-    value: Callable[[pl.Expr], pl.Expr] = lambda over: over
+    value: ColumnFunction = lambda over: over
     """The column to aggregate in the table of all blocks."""
     adds_up: bool = False
     """Whether it is a sum, which is 0 in a group without blocks."""
@@ -167,6 +175,9 @@ class Aggregate(NamedTuple):
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]
 """Aggregates by name. Metrics that need the same aggregate give it the same name and share it."""
+MakeAggregates: TypeAlias = Callable[[], Aggregates]
+AggregatesByTies: TypeAlias = Mapping[Ties, MakeAggregates]
+"""The aggregates for each tie rule under which a metric has a value, made when they are needed."""
 
 
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
@@ -258,7 +269,7 @@ class Metric(NamedTuple):
 
     value: pl.Expr
     """The formula, of the facts of the group and of the aggregates."""
-    aggregates: Mapping[Ties, Callable[[], Aggregates]]
+    aggregates: AggregatesByTies
     """The aggregates over blocks, for each tie rule under which the metric has a value."""
     kind: Literal["share", "count", "weighted count", "threshold"] = "share"
     """A weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
@@ -284,9 +295,9 @@ def by_ties(
     aggregates: Aggregates,
     *,
     bounded: bool,
-    expected: bool | Callable[[], Aggregates] = False,
+    expected: bool | MakeAggregates = False,
     in_order: Aggregates | None = None,
-) -> dict[Ties, Callable[[], Aggregates]]:
+) -> AggregatesByTies:
     """Return the aggregates for each tie rule under which a metric has a value.
 
     `aggregates`: those of whole blocks. `expected`: those of the expectation over all orders of
@@ -299,7 +310,7 @@ def by_ties(
     def of_blocks() -> Aggregates:
         return aggregates
 
-    expectation: Callable[[], Aggregates] | None = of_blocks if expected else None
+    expectation: MakeAggregates | None = of_blocks if expected else None
     if callable(expected):
         expectation = cache(expected)
     ordered = expectation or of_blocks
@@ -315,9 +326,13 @@ def by_ties(
     return {name: build for name, build in builders.items() if build is not None}
 
 
-def for_all_ties(aggregates: Aggregates) -> dict[Ties, Callable[[], Aggregates]]:
+def for_all_ties(aggregates: Aggregates) -> AggregatesByTies:
     """Return the same aggregates for all tie rules: of whole blocks, expected, and bounds."""
     return by_ties(aggregates, expected=True, bounded=True)
+
+
+NameMatch: TypeAlias = re.Match[str]
+"""The match of a metric's name with the pattern of its family."""
 
 
 class Family(NamedTuple):
@@ -327,7 +342,7 @@ class Family(NamedTuple):
     """The pattern as users write it."""
     value: str
     """The line in the docs' table of metrics."""
-    build: Callable[[re.Match[str], Blocks], Metric]
+    build: Callable[[NameMatch, Blocks], Metric]
     pattern: str = ""
     """The names as a regular expression, if `name` is not the only one."""
     examples: tuple[str, ...] = ()
@@ -339,7 +354,7 @@ class Family(NamedTuple):
         """Return the names without a cutoff, with an example for each number in them."""
         return self.examples or (self.name,)
 
-    def match(self, name: str) -> re.Match[str] | None:
+    def match(self, name: str) -> NameMatch | None:
         """Match the name of a metric."""
         return re.fullmatch(self.pattern or self.name, name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from math import log
 
@@ -15,6 +14,7 @@ from frame_pr.metrics.metric import (
     Blocks,
     Family,
     Metric,
+    NameMatch,
     by_ties,
     for_all_ties,
     ratio,
@@ -42,7 +42,7 @@ def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
     return parts, [pl.col(part) for part in parts]
 
 
-def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
+def _first_hit(name: NameMatch, b: Blocks) -> Metric:
     cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     selected = size if cutoff is None else (cutoff.of_group(b) - k + size).clip(0, size)
@@ -103,7 +103,7 @@ def _expected_in_tie(blocks: pl.DataFrame, metric: str, *, reciprocal: bool) -> 
     return compute_in_steps(blocks, steps)
 
 
-def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
+def _first_rank(_: NameMatch, b: Blocks) -> Metric:
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     # The first of h random places among g is on average (g + 1) / (h + 1).
     # Without a hit, it is the first of the positives that are not retrieved.
@@ -122,7 +122,7 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     )
 
 
-def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
+def _mean_rank(_: NameMatch, b: Blocks) -> Metric:
     # Twice the sum of the mean ranks of the positives of a block.
     twice_mean_rank = 2 * b.k - b.size + 1
     parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * twice_mean_rank)}
@@ -141,7 +141,7 @@ def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
     return b.positives - b.retrieved_positives, b.retrieved_rows
 
 
-def _bpref(_: re.Match[str], b: Blocks) -> Metric:
+def _bpref(_: NameMatch, b: Blocks) -> Metric:
     # Rows without a label of their own are no negatives here, whatever they are to other metrics.
     unjudged = pl.col("unjudged")
     misses_of_block = b.size - b.hits - unjudged
@@ -162,16 +162,14 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     return Metric(value, for_all_ties(parts), counts_ranks=True)
 
 
-def _judged(name: re.Match[str], b: Blocks) -> Metric:
+def _judged(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b)))}
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
 
-def _discounts_among(
-    name: re.Match[str], before: pl.Expr, upto: pl.Expr, k: pl.Expr | None
-) -> pl.Expr:
+def _discounts_among(name: NameMatch, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`, none beyond k."""
     first = pl.col("before")
     last = pl.col("upto")
@@ -188,7 +186,7 @@ def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     return rank if k is None else pl.when(rank.is_not_null()).then(pl.min_horizontal(rank, k))
 
 
-def _gain(name: re.Match[str], b: Blocks) -> Metric:
+def _gain(name: NameMatch, b: Blocks) -> Metric:
     cutoff = k = None
     at = ""
     if name["k"] is not None:
@@ -222,7 +220,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     )
 
 
-def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
+def _captured_gain(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts = cutoff.aggregates(b)
     captured = f"tp@{cutoff}"
@@ -236,7 +234,7 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
 
 
-def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
+def _rank_biased_precision(name: NameMatch, b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
         raise ValueError(

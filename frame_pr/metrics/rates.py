@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from math import ceil, log2
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -19,10 +19,8 @@ from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import has_keys
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import METRICS, meant
-from frame_pr.metrics.metric import Counts, CutoffKind, ratio
+from frame_pr.metrics.metric import Counts, CutoffKind, Formula, ratio
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
-
-Formula: TypeAlias = Callable[[Counts], pl.Expr]
 
 
 class RowShare(NamedTuple):

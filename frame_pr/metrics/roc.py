@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
 from frame_pr.metrics.at_cutoffs import threshold_at
 from frame_pr.metrics.cutoffs import EqualErrors, Limit
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, for_all_ties, ratio
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Blocks,
+    Family,
+    Metric,
+    NameMatch,
+    by_ties,
+    for_all_ties,
+    ratio,
+)
 from frame_pr.metrics.numbers import NUMBER
 
 
-def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
+def _roc_auc(_: NameMatch, b: Blocks) -> Metric:
     # For each positive, twice the negatives that score higher, plus the negatives that score the
     # same: whole numbers, so that fixed-point weights lose nothing.
     above = 2 * (b.k - b.tp) - b.size + b.hits
@@ -31,7 +38,7 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     )
 
 
-def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
+def _partial_roc_auc(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Limit.parse(name["limit"])
     most = float(cutoff.limit)
     if not most:
@@ -75,7 +82,7 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
     return hits * reached**2 / (2 * pl.when(negatives > 0).then(negatives).otherwise(1))
 
 
-def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
+def _equal_error_rate(name: NameMatch, b: Blocks) -> Metric:
     cutoff = EqualErrors()
     if name["threshold"] is not None:
         return threshold_at(name, b)

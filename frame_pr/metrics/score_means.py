@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, for_all_ties, ratio
+from frame_pr.metrics.metric import (
+    Aggregate,
+    Blocks,
+    Family,
+    Metric,
+    NameMatch,
+    for_all_ties,
+    ratio,
+)
 
 _EPSILONS: Mapping[type[pl.DataType], float] = {pl.Float16: 2.0**-10, pl.Float32: 2.0**-23}
 """The distance from 1 to the next number of a dtype, if it is not that of Float64."""
@@ -51,7 +58,7 @@ ROW_MEANS: Mapping[str, RowMean] = {
 """The means over rows, by name."""
 
 
-def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
+def _row_mean(name: NameMatch, b: Blocks) -> Metric:
     mean = ROW_MEANS[name[0]]
     parts = []
     for label, rows in ((1.0, b.hits), (0.0, b.size - b.hits)):
@@ -73,7 +80,7 @@ def _row_mean(name: re.Match[str], b: Blocks) -> Metric:
     )
 
 
-def _mean_score_at_rank(name: re.Match[str], b: Blocks) -> Metric:
+def _mean_score_at_rank(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     k = cutoff.of_group(b)
     total = f"sum of mean_score@{cutoff}"
