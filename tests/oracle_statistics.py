@@ -297,14 +297,27 @@ def labels_in_clusters(name, rows, clusters):
     ]
 
 
+def changes_of(influences, clusters, labels):
+    # The sum of the D of the rows of a cluster, divided by the largest share of a label that is
+    # left without it.
+    changes = {}
+    for cluster in {*clusters}:
+        total = sum(
+            (d for d, c in zip(influences, clusters, strict=True) if c == cluster), Fraction(0)
+        )
+        rest = 1 - max(label[cluster] for label in labels)
+        changes[cluster] = total / rest if rest else total
+    return changes
+
+
 def cluster_sums(name, groups):
-    # The sum of the D of each cluster on the mean over groups, and the weights of the clusters for
+    # The change of the mean over groups without each cluster, and the weights of the clusters for
     # each label.
     sums, weights = {}, None
     for rows, clusters in groups:
-        for d, cluster in zip(influences_of(name, rows), clusters, strict=True):
-            sums[cluster] = sums.get(cluster, Fraction(0)) + d / len(groups)
         labels = labels_in_clusters(name, rows, clusters)
+        for cluster, change in changes_of(influences_of(name, rows), clusters, labels).items():
+            sums[cluster] = sums.get(cluster, Fraction(0)) + change / len(groups)
         weights = weights or [{} for _ in labels]
         for total, label in zip(weights, labels, strict=True):
             for cluster, share in label.items():
@@ -328,7 +341,7 @@ def cluster_interval(name, groups, confidence, *, averaged=False):
     n = min(numbers)
     if n <= 1:
         return value, None, None
-    error = sqrt(n / (n - 1) * sum(d * d for d in sums.values()))
+    error = sqrt(Fraction(len(sums) - 1, len(sums)) * sum(d * d for d in sums.values()))
     interval = share_interval(value, error, n - 1, confidence)
     if name == "roc_auc" and not averaged and interval and value not in (0, Fraction(1, 2), 1):
         interval = with_score_bound(float(value), interval, error, n - 1, confidence, numbers)
@@ -349,8 +362,9 @@ def clustered_mean(name, groups, confidence):
     n = effective(Fraction(len(values)) for values in of_clusters.values())
     if n <= 1:
         return mean, None, None
-    squares = sum(sum(values) ** 2 for values in of_clusters.values())
-    error = sqrt(n / (n - 1) * squares) / len(of_groups)
+    changes = [sum(v) / (len(of_groups) - len(v)) for v in of_clusters.values()]
+    count = len(changes)
+    error = sqrt(Fraction(count - 1, count) * sum(change**2 for change in changes))
     return mean, share_interval(mean, error, n - 1, confidence), error
 
 
@@ -849,17 +863,15 @@ def of_rows(
             return {"value_baseline": a, "value_system": b, "difference": b - a} | dict.fromkeys(
                 ("low", "high", "p_value")
             )
-        sums = [
-            sum((x for x, c in zip(d, clusters, strict=True) if c == one), Fraction())
-            for one in {*clusters}
+        labels = [labels_in_clusters(name, rows, clusters) for rows in sides]
+        units = min(effective(label.values()) for of_side in labels for label in of_side)
+        changes = [
+            changes_of(influences, clusters, of_side)
+            for influences, of_side in zip((of_a, of_b), labels, strict=True)
         ]
-        units = min(
-            effective(label.values())
-            for rows in sides
-            for label in labels_in_clusters(name, rows, clusters)
-        )
-        squares = sum(x * x for x in sums)
-        variance = squares * units / (units - 1) if units > 1 else None
+        count = len(changes[0])
+        squares = sum((changes[1][c] - change) ** 2 for c, change in changes[0].items())
+        variance = squares * Fraction(count - 1, count) if units > 1 else None
     elif name == "roc_auc":
         units = fewer
         variance = None

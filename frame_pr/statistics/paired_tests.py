@@ -297,7 +297,8 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     """Compare scores of the same rows, or values of the same clusters, by Student's t.
 
     The variance of a difference is the sum of the squared differences of D, corrected for the size
-    of the sample. Where each class is a sample of its own, D has this correction.
+    of the sample: by n / (n - 1) for n rows of the rarer label, unless D has a correction for each
+    class, and by (C - 1) / C for C clusters, whose D are changes without a cluster.
     """
     rows = comparison.rows
     pairs = comparison.pairs
@@ -355,10 +356,12 @@ def _differences(
     df = pl.min_horizontal("df", "base df")
 
     by_class = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
-    is_corrected = pl.col("m").is_in(by_class) & (not rows.clustered)
-    correction = (df + 1) / df
-    factor = pl.when(is_corrected).then(1.0).otherwise(correction)
-    variance = pl.col("squares") * factor
+    clusters = pl.col("n")
+    correction = (clusters - 1) / clusters
+    if not rows.clustered:
+        is_corrected = pl.col("m").is_in(by_class)
+        correction = pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
+    variance = pl.col("squares") * correction
     variance = variance.fill_nan(None)
 
     errors = pl.col("error", "base error")

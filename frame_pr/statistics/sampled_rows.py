@@ -37,6 +37,7 @@ from frame_pr.statistics.units import (
     WEIGHTS,
     Evaluation,
     UnitValues,
+    left_out,
     means_over,
     sampling_unit,
     unit_values_in_clusters,
@@ -251,7 +252,7 @@ class SampledRows(Generic[Frame]):
         return with_cluster_errors(table, self.influences(), self.key_columns)
 
     def influences(self) -> pl.DataFrame:
-        """Return the sum of the influences D of the rows of each cluster on the value of its key.
+        """Return by how much the value of its key would change without each cluster, D.
 
         `positives` and `negatives`: which share of the rows of each label the cluster has; for a
         share, of the rows of its whole. `alone`: whether it is the only cluster of a group.
@@ -267,9 +268,9 @@ class SampledRows(Generic[Frame]):
         return clusters.agg(pl.col("D", *WEIGHTS).sum(), pl.col("alone").any())
 
     def influences_of_groups(self) -> pl.DataFrame:
-        """Return the sum of the D of the rows of each `cluster` of each `group`; see `influences`.
+        """Return D for each `cluster` of each `group`; see `influences`.
 
-        If each row is a cluster, only D.
+        If each row is a cluster, D is the influence of the row, without the weights.
         """
         table = self._lines_of_clusters()
         parts = []
@@ -297,7 +298,7 @@ class SampledRows(Generic[Frame]):
 
 
 def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the sum of D of each cluster, its shares of the rows of each label, and `alone`."""
+    """Return D of each cluster, its shares of the rows of each label, and `alone`."""
     sums = lines.group_by("group", "cluster").agg(
         pl.col("D").sum(),
         positives=pl.col("has_positive").sum(),
@@ -305,7 +306,8 @@ def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     )
     counts = pl.col(*WEIGHTS)
     shares = counts / counts.sum().over("group")
-    return sums.with_columns(shares, alone=pl.len().over("group") == 1)
+    sums = sums.with_columns(shares, alone=pl.len().over("group") == 1)
+    return sums.with_columns(D=left_out(*WEIGHTS))
 
 
 def warn_of_bias(sampled: SampledRows[Any], table: pl.DataFrame) -> None:

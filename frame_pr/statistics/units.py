@@ -365,31 +365,47 @@ def means_over(
 
 
 def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
-    """Return the sum of the influences D of the units of each cluster on the mean of a column.
+    """Return by how much the mean of a column would change without each cluster, D.
 
-    `positives` and `negatives`, the weights of a cluster for `with_cluster_errors`, are its units.
+    `positives` and `negatives`, the weights of a cluster for `with_cluster_errors`, are its share
+    of the units.
     """
     value = pl.col(name)
     mean = value.mean().over(keys)
     n = value.count().over(keys)
-    influences = table.with_columns(D=(value - mean) / n).drop_nulls("D")
-    size = pl.len().cast(pl.Float64)
-    return influences.group_by(*keys, "cluster").agg(
-        pl.col("D").sum(),
-        positives=size,
-        negatives=size,
+    influences = table.with_columns(D=(value - mean) / n, share=1 / n).drop_nulls("D")
+    clusters = influences.group_by(*keys, "cluster").agg(pl.col("D", "share").sum())
+    return clusters.select(
+        *keys,
+        "cluster",
+        D=left_out("share"),
+        positives="share",
+        negatives="share",
         alone=pl.lit(False),
     )
+
+
+def left_out(*shares: str) -> pl.Expr:
+    """Return by how much a value changes without a cluster: D / (1 - w), with its share w.
+
+    For means and shares of rows, that is the change itself. Of shares of both labels, w is the
+    larger one. A cluster with all rows of a label keeps its D: there is no value without it.
+    """
+    share = pl.max_horizontal(shares)
+    change = pl.col("D") / (1 - share)
+    return pl.when(share < 1).then(change).otherwise("D")
 
 
 def with_cluster_errors(
     table: pl.DataFrame, influences: pl.DataFrame, keys: Sequence[str]
 ) -> pl.DataFrame:
-    """Return estimates with the standard errors of clusters: variances are `n / (n - 1) * sum D^2`.
+    """Return estimates with standard errors of clusters, by the jackknife (Efron and Stein 1981).
 
-    n is Kish's (1965) effective number of clusters, `(sum w)^2 / sum w^2`, of the label that has
-    fewer. `influences`: D, the weights w of each cluster, `positives` and `negatives`, and whether
-    it is `alone` in a group: there the D add up to 0 whatever the error is.
+    The variance is `(C - 1) / C sum D^2` for C clusters, where D is the change of the value without
+    a cluster. The degrees of freedom are n - 1 for Kish's (1965) effective number of clusters,
+    `n = (sum w)^2 / sum w^2`, of the label that has fewer. `influences`: D, the weights w of each
+    cluster, `positives` and `negatives`, and whether it is `alone` in a group: there the D add up
+    to 0 whatever the error is.
     """
     weights = pl.col(*WEIGHTS)
     errors = influences.group_by(keys).agg(
@@ -403,10 +419,11 @@ def with_cluster_errors(
     table = table.join(errors, on=keys, how="left", nulls_equal=True)
     n = pl.min_horizontal(WEIGHTS).fill_nan(None)
     has_error = (n > 1) & ~pl.col("alone")
-    variance = pl.when(has_error).then(pl.col("squares") * n / (n - 1))
-    return table.with_columns(
-        error=variance.sqrt(), df=n - 1, units=pl.col("units").fill_null(0)
-    ).drop("squares", "alone")
+    units = pl.col("units")
+    variance = pl.when(has_error).then(pl.col("squares") * (units - 1) / units)
+    return table.with_columns(error=variance.sqrt(), df=n - 1, units=units.fill_null(0)).drop(
+        "squares", "alone"
+    )
 
 
 def give_sorted(

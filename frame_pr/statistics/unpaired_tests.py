@@ -87,10 +87,10 @@ def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFram
         nulls_equal=True,
     )
 
-    # The root of n / (n - 1) of both groups, for n = df + 1.
-    a = pl.col("base df")
-    b = pl.col("df")
-    factor = (a + 1) / a * (b + 1) / b
+    # The root of (C - 1) / C of both groups, for C clusters.
+    a = pl.col("base units")
+    b = pl.col("units")
+    factor = (a - 1) / a * (b - 1) / b
     correction = factor.sqrt()
     covariance = pl.col("products") * correction
     covariance = covariance.fill_nan(None)

@@ -44,12 +44,12 @@ def least_squares(frame: pl.DataFrame, column: str):
 
 
 def test_known_answer_of_queries_of_users():
-    # The mean is 4.5 / 6 = 3/4. The deviations of users add up to -1/4, -1/4 and 1/2, so that the
-    # squares of D are (1/16 + 1/16 + 1/4) / 36 = 1/96. Users with 3, 1 and 2 queries are as good as
-    # n = 6^2 / 14 = 18/7 users: n / (n - 1) = 18/11, and the degrees of freedom are 11/7.
+    # The mean is 4.5 / 6 = 3/4. Without a user, it is 2.5/3, 4/5 and 2.5/4: 1/12 and 1/20 more, and
+    # 1/8 less. The jackknife of 3 users multiplies the squares by 2/3. Users with 3, 1 and 2
+    # queries are as good as n = 6^2 / 14 = 18/7 users, so the degrees of freedom are 11/7.
     call = {"mean_over": "query", "cluster": "user", "details": True}
     (row,) = fp.intervals(SEARCHES, RANK, "clicked", "old", **call).to_dicts()
-    error = (18 / 11 / 96) ** 0.5
+    error = (2 / 3 * (1 / 144 + 1 / 400 + 1 / 64)) ** 0.5
     assert (row["value"], row["standard_error"]) == (0.75, near(error))
     reach = stats.t.ppf(0.975, 11 / 7) * error / (0.75 * 0.25)
     logit = special.logit(0.75)
@@ -61,8 +61,8 @@ def test_known_answer_of_queries_of_users():
     paired = fp.compare(SEARCHES, RANK, "clicked", ["old", "new"], **call).row(0, named=True)
     wide = values.pivot("system", index=["user", "query"], values=RANK)
     d = (wide["new"] - wide["old"]).to_numpy()
-    sums = [(d[wide["user"].to_numpy() == user] - d.mean()).sum() for user in "abc"]
-    assert paired["standard_error"] == near((18 / 11 * sum(x * x for x in sums)) ** 0.5 / 6)
+    changes = [d[wide["user"].to_numpy() != user].mean() - d.mean() for user in "abc"]
+    assert paired["standard_error"] == near((2 / 3 * sum(x * x for x in changes)) ** 0.5)
     assert (paired["n_system"], paired["method"]) == (3, "paired t over 3 clusters of user")
 
 
@@ -91,19 +91,55 @@ def test_users_of_equal_size_are_those_of_statsmodels(metric):
 
 
 @pytest.mark.parametrize("users", [12, 40])
-def test_users_of_unequal_size_have_a_larger_error_than_that_of_statsmodels(users):
-    # n / (n - 1) of the effective number n of users, in place of that of their number.
+def test_users_of_unequal_size_have_the_error_of_a_jackknife(users):
     data = queries_of_users(users, users, most=-9)
     values = fp.evaluate(data, RANK, "t", "a", by=["user", "query"])
     call = {"mean_over": "query", "cluster": "user", "details": True}
     of_values = fp.intervals(values, RANK, **call)
     assert_same(of_values, fp.intervals(data, RANK, "t", "a", **call))
     row = of_values.row(0, named=True)
-    sizes = values.group_by("user").len()["len"]
-    n = sizes.sum() ** 2 / (sizes**2).sum()
-    factor = n / (n - 1) / (users / (users - 1))
-    assert row["standard_error"] == near(least_squares(values, RANK).bse[0] * factor**0.5)
+    means = [values.filter(pl.col("user") != user)[RANK].mean() for user in range(users)]
+    changes = np.array(means) - values[RANK].mean()
+    expected = ((users - 1) / users * (changes**2).sum()) ** 0.5
+    assert row["standard_error"] == near(expected)
+    # The error of statsmodels, which is too small, divides by no share that is left.
+    assert row["standard_error"] > least_squares(values, RANK).bse[0]
     assert row["n"] == users
+
+
+@pytest.mark.parametrize("users", [12, 40])
+def test_rows_of_users_have_the_error_of_a_jackknife(users):
+    rng = np.random.default_rng(users)
+    user = np.sort(rng.integers(0, users, 900) * rng.integers(1, 3, 900) // 2)
+    truth = rng.random(900) < rng.beta(2, 5, users)[user]
+    scores = {name: rng.normal(size=900) + truth + rng.normal(size=users)[user] for name in "ab"}
+    data = pl.DataFrame({"user": user, "t": truth, **scores})
+    # Shares change without a cluster exactly as computed, and other metrics nearly so.
+    close = dict.fromkeys(["recall@threshold=0.5", "precision@threshold=0.5"], 1e-9)
+    close |= {"f1@threshold=0.5": 0.05, "roc_auc": 0.05, "average_precision": 0.2}
+    names = [*close]
+    parts = []
+    for left_out in data["user"].unique():
+        rest = data.filter(pl.col("user") != left_out)
+        parts.append(fp.evaluate(rest, names, "t", ["a", "b"]))
+    values = pl.concat(parts)
+    of_a, of_b = (values.filter(system=name).select(names).to_numpy() for name in "ab")
+    n = len(of_a)
+
+    def jackknife(left_out, system):
+        whole = fp.evaluate(data, names, "t", system).select(names).to_numpy()
+        return left_out - whole
+
+    changes = jackknife(of_a, "a")
+    errors = np.sqrt((n - 1) / n * (changes**2).sum(axis=0))
+    found = fp.intervals(data, names, "t", "a", cluster="user", details=True)
+    paired = fp.compare(data, names, "t", ["a", "b"], cluster="user", details=True)
+    differences = jackknife(of_b, "b") - changes
+    of_pairs = np.sqrt((n - 1) / n * (differences**2).sum(axis=0))
+    for m, name in enumerate(names):
+        for table, expected in ((found, errors), (paired, of_pairs)):
+            error = table.filter(metric=name)["standard_error"].item()
+            assert error == pytest.approx(expected[m], rel=close[name])
 
 
 def test_flips_of_clusters():
@@ -133,10 +169,13 @@ def test_each_row_as_its_own_cluster_is_the_sample_of_rows(metric):
     data = pl.DataFrame({"id": range(400), "t": truth, "s": rng.normal(size=400) + truth})
     rows = fp.intervals(data, metric, "t", "s", details=True).row(0, named=True)
     alone = fp.intervals(data, metric, "t", "s", cluster="id", details=True).row(0, named=True)
-    # The correction of the negatives of ROC AUC is that of the positives, which are fewer.
-    close = 1e-9 if metric == "average_precision" else 2e-3
-    for name in ("value", "low", "high", "standard_error"):
-        assert alone[name] == pytest.approx(rows[name], rel=close)
+    # For P positives, the jackknife divides by 1 - 1/P where rows multiply squares by P / (P - 1):
+    # the error is larger by less than (P / (P - 1))^(1/2).
+    positives = data["t"].sum()
+    factor = alone["standard_error"] / rows["standard_error"]
+    assert 1 <= factor < (positives / (positives - 1)) ** 0.5
+    for name in ("value", "low", "high"):
+        assert alone[name] == pytest.approx(rows[name], rel=0.05)
 
 
 def test_clusters_of_groups_without_a_value_are_no_evidence():

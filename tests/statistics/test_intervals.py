@@ -186,16 +186,13 @@ def test_means_of_fixed_groups():
         within, names, "truth", "score", by="q", mean_over="q", cluster="user", details=True
     )
     each = fp.intervals(within, names, "truth", "score", by="q", cluster="user", details=True)
-    # Of each group with n / (n - 1) for its n positives, or its n rows at the threshold. A row has
-    # a weight of 1 / n there, so the effective number of clusters of all is 4^2 / sum(1 / n).
-    truth, reached = pl.col("truth").cast(bool), pl.col("score") >= 2
-    sizes = data.group_by("q").agg(truth.sum().alias(names[0]), reached.sum().alias(names[1]))
+    # Of each group with (n - 1) / n for its n users, and of all with that of the sum of these n.
     for name in names:
-        n = sizes.sort("q")[name].cast(pl.Float64)
-        squares = (each.filter(metric=name).sort("q")["standard_error"] ** 2 * (n - 1) / n).sum()
-        of_all = 16 / (1 / n).sum()
+        of_groups = each.filter(metric=name)
+        n = of_groups["n"]
+        squares = (of_groups["standard_error"] ** 2 * n / (n - 1)).sum()
         error = clustered.filter(metric=name)["standard_error"].item()
-        assert error == near((squares * of_all / (of_all - 1)) ** 0.5 / 4)
+        assert error == near((squares * (n.sum() - 1) / n.sum()) ** 0.5 / 4)
 
 
 def classes(number: int, positives: int) -> pl.DataFrame:
