@@ -40,15 +40,13 @@ ALL_COLUMNS = tuple(
     dict.fromkeys((*CURVE_COLUMNS, "recall_step", "interpolated_precision", *CONFUSION_AT_CUTOFF))
 )
 """Those of a curve with `rates="all"`."""
-_COLUMNS_OF_BLOCKS = (
-    "threshold",
-    "k",
-    "tp",
-    "recall_step",
-    "interpolated_precision",
-    "retrieved",
-    *TOTALS,
-)
+_OTHER_COLUMNS: Mapping[str, pl.Expr] = {
+    "recall_step": ratio(pl.col("hits"), pl.col("positives")),
+    **{
+        name: pl.col(name) for name in ("threshold", "interpolated_precision", "retrieved", *TOTALS)
+    },
+}
+"""The formulas of columns that are no rates."""
 
 
 @public(REFUSED["curve"], options=LabelOptions)
@@ -363,14 +361,14 @@ def _blocks_and_formulas(
     `ranked`: see `blocks_of`.
     """
     blocks = FLOAT_BLOCKS if rows.weights.fractional else BLOCKS
-    formulas = {
-        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).value(blocks.counts)
-        for name in columns
-    }
-    of_weights = [name for name in columns if name in (*COUNTS, *TOTALS)]
-    formulas |= {name: rows.weights.from_units(formulas[name]) for name in of_weights}
-    if "recall_step" in columns:
-        formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
+    formulas = {}
+    for name in columns:
+        formula = _OTHER_COLUMNS.get(name)
+        if formula is None:
+            formula = rate_of(name).value(blocks.counts)
+        if name in (*COUNTS, *TOTALS):
+            formula = rows.weights.from_units(formula)
+        formulas[name] = formula
     needed = {"hits", "tp", "positives", "rows", "retrieved", *root_names(formulas.values())}
     table = blocks_of(rows, needed, each_row=True, ranked=ranked)
     table = with_totals(table, rows.totals, rows.weights)
@@ -382,6 +380,8 @@ def _blocks_and_formulas(
 _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)
 """Numbers of bins that end at a whole or a short decimal percentage."""
 _CUMULATIVE = ("k", "threshold", "tp", "precision", "recall", "lift")
+_COLUMNS_AT_ENDS = (*_CUMULATIVE, "mean_score")
+"""The metrics up to the end of a bin."""
 
 
 @public(REFUSED["gains_table"], options=RankOptions)
@@ -466,8 +466,8 @@ def gains_table(
     if not is_whole(bins) or bins not in _BINS:
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
     cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
-    columns = (*_CUMULATIVE, "mean_score")
-    names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in columns)]
+    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _COLUMNS_AT_ENDS]
+    names.append("prevalence")
     request = request_for(names, request_of(truth, score, by, positive, options))
     return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
 
@@ -476,11 +476,10 @@ def _gains(
     frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]
 ) -> Frame:
     rows, output = rows_of(frame, request, all_groups=True)
-    columns = (*_CUMULATIVE, "mean_score")
-    start = dict.fromkeys(columns, pl.lit(0))
+    start = dict.fromkeys(_COLUMNS_AT_ENDS, pl.lit(0))
     lines = []
     for i, cutoff in enumerate(cutoffs, 1):
-        end = {metric: pl.col(f"{metric}@{cutoff}") for metric in columns}
+        end = {metric: pl.col(f"{metric}@{cutoff}") for metric in _COLUMNS_AT_ENDS}
         of_bin = _of_bin(start, end, keeps_unscored=request.keeps_unscored)
         # The mean score is that of the bin.
         lines.append(
