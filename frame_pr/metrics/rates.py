@@ -172,21 +172,19 @@ def cost(ratio_of_costs: str) -> Formula:
 
 def f_beta(beta: float) -> Formula:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much."""
-    whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
-    # Beyond these limits F equals recall or precision in all its digits, and the products would
-    # overflow or become 0.
-    square = min(max(float(beta), 1e-50), 1e50) ** 2
+    # Compute it from whole numbers, so that equal values of two thresholds are equal floats. Beyond
+    # these limits, F equals recall or precision to 1e-12. A rank k may be 2^62, of a group that
+    # misses fill up, and its products have to fit.
+    most = 2**62
+    square = min(Fraction(str(beta)) ** 2, Fraction(most))
+    largest_denominator = most // max(1, ceil(square))
+    whole, parts = square.limit_denominator(largest_denominator).as_integer_ratio()
 
     def f(c: Counts) -> pl.Expr:
-        # Compute it from whole numbers if they fit, so that an F that two thresholds share is the
-        # same float.
-        if whole + parts < 2**70:
-            # A rank k may be 2^62, of a group that misses fill up.
-            both, of_positives, of_k = (
-                c.one * pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
-            )
-            return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
-        return ratio((1 + square) * c.tp, square * c.positives + c.k)
+        both, of_positives, of_k = (
+            c.one * pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
+        )
+        return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
 
     f.__doc__ = f_beta.__doc__
     return f
