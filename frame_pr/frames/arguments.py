@@ -43,8 +43,14 @@ DEFAULTS: Mapping[str, Any] = {
     "unjudged": "raise",
 }
 """Default values of options. Passing the default is the same as leaving the option out."""
-_FLAG_DEFAULTS = {"baseline": True, "details": False, "legend": True, "progress": True}
-"""Defaults that signatures show, of flags that a TypedDict lists with the options."""
+_SHOWN_DEFAULTS = {
+    "baseline": True,
+    "correction": "holm",
+    "details": False,
+    "legend": True,
+    "progress": True,
+}
+"""Defaults that signatures show, of arguments that a TypedDict lists with the options."""
 
 
 class Refusal(NamedTuple):
@@ -180,7 +186,7 @@ def _option_parameters(options: type) -> dict[str, Parameter]:
         name: Parameter(
             name,
             Parameter.KEYWORD_ONLY,
-            default=DEFAULTS.get(name, _FLAG_DEFAULTS.get(name)),
+            default=DEFAULTS.get(name, _SHOWN_DEFAULTS.get(name)),
             annotation=getattr(annotation, "__forward_arg__", annotation),
         )
         for name, annotation in options.__annotations__.items()

@@ -94,7 +94,12 @@ def unpivot_classes(
     """
     truths = _by_label("truth", truth) if isinstance(truth, Mapping) else {}
     scored = _by_label("scores", scores)
-    labels = _listed_labels(truths, scored, prediction, classes)
+    labels = _listed_labels(
+        truths,
+        scored,
+        prediction,
+        classes,
+    )
     kind = kind_of(frame)
     # Our names of the columns, each with the argument that names it and the caller's name.
     columns: dict[str, tuple[str, Any]] = {}
@@ -241,7 +246,8 @@ def _unpivoted(
     schema = rows.collect_schema()
     parts = []
     for i, label in enumerate(labels):
-        new = {"class": pl.lit(label, dtype=labels.dtype)}
+        new = {}
+        new["class"] = pl.lit(label, dtype=labels.dtype)
         for column in columns.keys() & {"truth", "prediction"}:
             new[column] = label_value(column, schema[column]) == label
         truth = f"truth{i}"

@@ -248,7 +248,11 @@ def _pairs(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
 def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
     left = run.lazy().with_row_index("run")
     right = judgments.lazy().with_row_index("judgments")
-    pairs = left.join(right, on=run.columns, nulls_equal=True)
+    pairs = left.join(
+        right,
+        on=run.columns,
+        nulls_equal=True,
+    )
     return pairs.select("run", "judgments").collect(engine="in-memory")
 
 

@@ -263,14 +263,20 @@ def _judgments(name: str) -> pl.DataFrame:
     named = [_FIELDS.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
 
     if {*_SHORT} <= {*named}:
-        repeated = [
-            word for word, field in zip(words, named, strict=True) if named.count(field) > 1
-        ]
+        repeated = []
+        for word, field in zip(words, named, strict=True):
+            if named.count(field) > 1:
+                repeated.append(word)
         if repeated:
             fault = f"the header names a field more than once, {examples(repeated)}"
             raise ValueError(_fault(lines[:1], f"{fault}; rename all but one"))
         width = max(i for i, field in enumerate(named, 1) if field in _QRELS)
-        rows = _fields(lines[1:], named[:width], separators, more=True)
+        rows = _fields(
+            lines[1:],
+            named[:width],
+            separators,
+            more=True,
+        )
     elif len(_split(first)) == len(_SHORT):
         rows = _fields(lines, _SHORT)
     else:
@@ -278,7 +284,12 @@ def _judgments(name: str) -> pl.DataFrame:
 
     if "iteration" not in rows.columns:
         rows = rows.with_columns(iteration=pl.lit("0"))
-    return rows.select("file", "number", "line", *_QRELS)
+    return rows.select(
+        "file",
+        "number",
+        "line",
+        *_QRELS,
+    )
 
 
 def _fields(
