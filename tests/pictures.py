@@ -253,7 +253,10 @@ OTHERS: dict[str, Draw] = {
         RUN.pr.compare("average_precision", "truth", THREE, mean_over="query"), **to
     ),
     "compared between": lambda **to: fp.plot_comparison(
-        RUN.pr.compare("roc_auc", "truth", "tree", between="country", baseline=NAMES[0]), **to
+        RUN.pr.compare(
+            "roc_auc", "truth", "tree", between="country", baseline=NAMES[0], details=True
+        ),
+        **to,
     ),
     "five compared": lambda **to: fp.plot_comparison(
         RUN.pr.compare("average_precision", "truth", SYSTEMS, mean_over="query"), **to

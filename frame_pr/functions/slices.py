@@ -52,14 +52,15 @@ def on_slices(
     compute: Callable[[Any, Request], Any],
     *,
     value: str = "value",
+    hidden: Sequence[str] = (),
     differences: bool = False,
 ) -> Frame:
     """Compute a result for all rows and for each slice, in one frame.
 
     `request`: its keys are those of `by`. `compute` gives the keys first, then the same columns for
     all keys. The result has the keys of `by`, `slice` (the names of its columns), `value` (its keys
-    as text; the parameter names the column), and these columns. `differences`: also the difference
-    of each metric to that of all rows.
+    as text; the parameter names the column), and these columns but the `hidden` ones.
+    `differences`: also the difference of each metric to that of all rows.
     """
     frame = read_stream(frame)  # A stream can be read once, and each slice reads the rows.
     by = list(request.keys)
@@ -70,13 +71,18 @@ def on_slices(
     def stack(rows: Any, of_all: Request) -> Any:
         results = [compute(rows, replace(of_all, keys=[*by, *names])) for names in ([], *slices)]
         kinds = [kind_of(result) for result in results]
-        return _stacked(kind_of(rows), kinds, value, differences=differences)
+        return _stacked(kind_of(rows), kinds, value, hidden, differences=differences)
 
     return on_rows(frame, replace(request, keys=[*by, *columns, *expressions]), stack)
 
 
 def _stacked(
-    kind: FrameKind[Any], results: Sequence[FrameKind[Any]], value: str, *, differences: bool
+    kind: FrameKind[Any],
+    results: Sequence[FrameKind[Any]],
+    value: str,
+    hidden: Sequence[str],
+    *,
+    differences: bool,
 ) -> Any:
     """Stack results: the first is of all rows, the others have more keys after those of `by`."""
     of_all = [str(name) for name in results[0].columns]
@@ -102,7 +108,7 @@ def _stacked(
             *map(by_name, by),
             pl.lit(_BETWEEN.join(keys) or ALL).alias("slice"),
             pl.concat_str(texts, separator=_BETWEEN).alias(value),
-            *map(by_name, columns),
+            *(by_name(name) for name in columns if name not in hidden),
         )
         tables.append(table)
 

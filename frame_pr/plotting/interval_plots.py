@@ -747,9 +747,16 @@ def _draw_intervals(
 ) -> Axes:
     """Draw differences with their confidence intervals, the result of `compare`."""
     result, name = _read_comparison(frame, metric)
-    key_of = {**result.keys, "system": "system"}
-    key_of = {key: column for key, column in key_of.items() if result.table[column].n_unique() > 1}
-    key_of = key_of or {"system": "system"}
+    available = {**result.keys}
+    if "system" in result.table.columns:
+        available["system"] = "system"
+    key_of = {}
+    for key, column in available.items():
+        if result.table[column].n_unique() > 1:
+            key_of[key] = column
+    if not key_of:
+        last = list(available)[-1:]
+        key_of = {key: available[key] for key in last}
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
     labels = list(
@@ -758,7 +765,9 @@ def _draw_intervals(
             table.select(key_of.values()).rows(),
         )
     )
-    baselines = list(map(style.label, table["baseline"]))
+    baselines: list[str] = []
+    if "baseline" in table.columns:
+        baselines = list(map(style.label, table["baseline"]))
     title = f"{style.title(name)}: difference"
     if len(set(baselines)) > 1:
         labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
@@ -817,11 +826,12 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
 
     Infinite bounds of one-sided intervals become finite.
     """
-    columns = ("metric", "baseline", "system", "difference", "low", "high")
-    required = dict.fromkeys(columns, "compare gives it")
+    # compare leaves out what its call fixes.
+    required = dict.fromkeys(("metric", "difference", "low", "high"), "compare gives it")
+    optional = dict.fromkeys(("baseline", "system", "p_adjusted", "p_value"), "")
     result = read_result(
         frame,
-        required | dict.fromkeys(("p_adjusted", "p_value"), ""),
+        required | optional,
         "plot_comparison draws a frame that compare gave",
     )
     metrics = result.table["metric"].unique(maintain_order=True).to_list()

@@ -160,8 +160,10 @@ def compare(
     -------
     Frame of the same kind
         The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
-        `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`. With
-        `details`, both p-values, then `method` (in words), `value_baseline, value_system,
+        `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`.
+        `baseline` is left out where the call fixes it: two systems are compared, or `baseline` is
+        given. So is `system` where two systems are compared for each key. With `details`, all these
+        columns, both p-values, then `method` (in words), `value_baseline, value_system,
         standard_error, effect_size, n_baseline, n_system, undefined, wins, equal, losses, level`.
         Counts are Int64, numbers Float64.
 
@@ -191,17 +193,17 @@ def compare(
     >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
     >>> call = {"truth": "truth", "score": ["old", "new"], "mean_over": "query"}
     >>> fp.compare(run, {"MAP": "average_precision"}, **call)
-    shape: (1, 7)
-    ┌────────┬──────────┬────────┬────────────┬───────────┬──────────┬─────────┐
-    │ metric ┆ baseline ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value │
-    │ ---    ┆ ---      ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---     │
-    │ str    ┆ str      ┆ str    ┆ f64        ┆ f64       ┆ f64      ┆ f64     │
-    ╞════════╪══════════╪════════╪════════════╪═══════════╪══════════╪═════════╡
-    │ MAP    ┆ old      ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
-    └────────┴──────────┴────────┴────────────┴───────────┴──────────┴─────────┘
+    shape: (1, 6)
+    ┌────────┬────────┬────────────┬───────────┬──────────┬─────────┐
+    │ metric ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value │
+    │ ---    ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---     │
+    │ str    ┆ str    ┆ f64        ┆ f64       ┆ f64      ┆ f64     │
+    ╞════════╪════════╪════════════╪═══════════╪══════════╪═════════╡
+    │ MAP    ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
+    └────────┴────────┴────────────┴───────────┴──────────┴─────────┘
     >>> compared = fp.compare(run, "average_precision", **call, details=True)
-    >>> compared.select("method", "wins", "equal", "losses").row(0)
-    ('paired t over 3 groups of query', 1, 2, 0)
+    >>> compared.select("baseline", "method", "wins", "equal", "losses").row(0)
+    ('old', 'paired t over 3 groups of query', 1, 2, 0)
     """
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
@@ -596,14 +598,16 @@ def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call)
         refuse_clash(keys, ["score"])
         keys["score"] = keys.pop("system")
     has_names = of_scores or bool(call.frames)
-    is_single = len(pairs.names) == 2 and not keys and len(metrics) == 1 and has_names
-    p_values = ["p_value"]
-    if call.correction is not None and not is_single:
+    is_one_pair = len(pairs.names) == 2 and has_names
+    columns = [*RESULTS, "p_value"]
+    if call.correction is not None and (keys or len(metrics) > 1 or not is_one_pair):
         p = adjusted(array_of(table, "p_value"), call.correction)
         table = table.with_columns(columns_of(p_adjusted=p))
-        p_values = ["p_value", "p_adjusted"] if call.details else ["p_adjusted"]
-
-    columns = [*RESULTS, *p_values, *(DETAILS if call.details else ())]
+        columns.append("p_adjusted")
+    if call.details:
+        columns += DETAILS
+    else:
+        columns = _columns_shown(columns, call, is_one_pair=is_one_pair, has_keys=bool(keys))
     names = pl.lit(pairs.names)
     schema = pl.DataFrame(schema={**NUMBERS, **DETAILS})
     table = pl.concat([schema, table], how="diagonal_relaxed").with_columns(
@@ -617,6 +621,21 @@ def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call)
     if not (of_scores or isinstance(what.between, pl.Expr)):
         sources = dict.fromkeys(("baseline", "system"), what.group)
     return give_sorted(table, keys, sample.output, ["m", "a", "b"], columns, **sources)
+
+
+def _columns_shown(
+    columns: Sequence[str], call: _Call, *, is_one_pair: bool, has_keys: bool
+) -> list[str]:
+    """Return the columns without those that the call fixes, so that 80 characters hold them."""
+    is_previous = isinstance(call.baseline, str) and call.baseline == "previous"
+    left_out = set()
+    if is_one_pair or not (call.baseline is None or is_previous):
+        left_out.add("baseline")
+    if is_one_pair and has_keys:
+        left_out.add("system")
+    if "p_adjusted" in columns:
+        left_out.add("p_value")
+    return [name for name in columns if name not in left_out]
 
 
 # frames of a dict

@@ -136,7 +136,8 @@ def format_table(
         is_marked = pl.lit(marks)
         cell = pl.when(is_marked).then(cell + style.mark).otherwise(cell)
     texts = texts.with_columns(cell.alias(bounded))
-    if "metric" not in texts.columns or "system" not in texts.columns:
+    has_rows = "system" in texts.columns or bounded == "difference"
+    if "metric" not in texts.columns or not has_rows:
         # The level is the same in all rows of intervals: the caption of a table names it.
         texts = texts.drop(*_BOUNDS, "level", strict=False)
         return _written(texts, style, numbers)
@@ -324,13 +325,12 @@ def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tup
             "tests: they mark the intervals of systems, and the frame is not the result of "
             "intervals for several scores"
         )
-    if not {"metric", *_NAMES} <= {*tests.columns}:
+    if not {"metric", "system"} <= {*tests.columns}:
         raise ValueError(
-            "tests: give it the result of compare for the same systems, with baseline="
+            "tests: give it the result of compare for the same systems, with baseline= and, if "
+            "there are two systems, details=True"
         )
-    baseline = _only_value(tests, "baseline")
-    if baseline is None:
-        raise ValueError("tests: it has several baselines; name one, compare(..., baseline=)")
+    baseline = _baseline_of(tests, table)
     p_value = _p_value_of(tests) or "p_value"
 
     before = table.columns[: table.columns.index("value")]
@@ -347,6 +347,17 @@ def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tup
     method = _method_of(tests)
     note = _note(p_value, f" against {baseline}{method}", style)
     return _is_significant(joined["p"]), note
+
+
+def _baseline_of(tests: pl.DataFrame, table: pl.DataFrame) -> str:
+    """Return the only baseline of a comparison, which is a system of the table without a test."""
+    if "baseline" in tests.columns:
+        name = _only_value(tests, "baseline")
+        if name is None:
+            raise ValueError("tests: it has several baselines; name one, compare(..., baseline=)")
+        return str(name)
+    untested = {*map(str, table["system"])} - {*map(str, tests["system"])}
+    return untested.pop() if len(untested) == 1 else "the baseline"
 
 
 def _is_significant(p_values: pl.Series) -> pl.Series:

@@ -150,9 +150,10 @@ def intervals(
     Frame of the same kind
         The keys that are left, then `metric` (the name), `value, low, high` (Float64), `n` (how
         many groups that have a value, rows or clusters there are: all rows, also for a share of
-        some of them, such as recall) and `level` (the confidence level, which plots show). With
-        `details`, `standard_error` (Float64), `undefined` (how many groups have no value) and
-        `undefined_replicates` (how many replicates of the bootstrap have none) follow.
+        some of them, such as recall) and `level` (the confidence level, which plots show; with
+        `slices` only in the details). With `details`, `standard_error` (Float64), `undefined` (how
+        many groups have no value) and `undefined_replicates` (how many replicates of the bootstrap
+        have none) follow.
 
         The bounds are null with fewer than two units, where a threshold is infinite, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The
@@ -215,12 +216,15 @@ def intervals(
         call |= {"stratified": stratified, "details": details, "progress": progress, **options}
         request = request_of(truth, score, by, options.get("positive"), options_in(options))
         of_slice = partial(intervals, metrics=metrics, truth=truth, score=score, **call)
+        # With two more keys, 80 characters have no place for what all rows have in common.
+        hidden = () if check_flag("details", details) else ("level",)
         return on_slices(
             frame,
             request,
             validate_slices(slices),
             lambda rows, part: of_slice(rows, by=list(part.keys) or None),
             value="slice_value",
+            hidden=hidden,
         )
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS

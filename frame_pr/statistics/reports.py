@@ -86,10 +86,11 @@ def report(
     -------
     Frame of the same kind
         The keys, the numbers of `rows` and `positives` of the group (Int64), or with `mean_over`
-        the number of `groups`; then `metric` (its name) and `value` (Float64), with `confidence`
-        also `low` and `high`. With `wide`, a column for each metric instead, and with `confidence`
-        `low_` and `high_` columns after those that have bounds. A frame of a distributed engine,
-        such as Spark, has a wide report, without `confidence`.
+        the number of `groups`; then `metric` (its name) and `value` (Float64). With `confidence`,
+        the keys, `metric`, `value`, `low` and `high`. With `wide`, the keys, these numbers and a
+        column for each metric, and with `confidence` `low_` and `high_` columns after those that
+        have bounds. A frame of a distributed engine, such as Spark, has a wide report, without
+        `confidence`.
 
     Raises
     ------
@@ -153,10 +154,15 @@ def report(
     if confidence is not None:
         bounded = names if mean_over is not None else list(filter(row_metric, names))
         bounds = _bounds(frame, bounded, truth, score, confidence=confidence, **arguments)
-    prefix = "" if mean_over is None else "mean_"
-    table, kind, keys = _long(result, bounds, counts or ["groups"], names, prefix)
+    prefix = ""
+    if mean_over is not None:
+        counts = ["groups"]
+        prefix = "mean_"
+    table, kind, keys = _long(result, bounds, counts, names, prefix)
     if wide:
-        table = _wide(table, [*map(str, keys), *(counts or ["groups"])], names, bounded, prefix)
+        table = _wide(table, [*map(str, keys), *counts], names, bounded, prefix)
+    elif bounds is not None:
+        table = table.drop(counts)
     whole: Frame = kind.give(table, keys)
     return whole
 

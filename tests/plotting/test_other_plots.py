@@ -228,7 +228,12 @@ def test_numbers_along_the_axis() -> None:
 def test_intervals_of_differences() -> None:
     run = RUN.with_columns(third=pl.col("poor") * 0.9)
     table = run.pr.compare(
-        "average_precision", "truth", [*SYSTEMS, "third"], mean_over="query", baseline="good"
+        "average_precision",
+        "truth",
+        [*SYSTEMS, "third"],
+        mean_over="query",
+        baseline="good",
+        details=True,
     )
     ax = table.pr.plot_comparison()
     table = table.sort("difference", descending=True)
@@ -253,11 +258,24 @@ def test_names_of_differences_without_a_common_baseline() -> None:
 
 
 def test_differences_between_groups() -> None:
-    ax = RUN.pr.compare(
-        "roc_auc", "truth", "good", between="country", baseline="at"
-    ).pr.plot_comparison()
+    call = {"between": "country", "baseline": "at"}
+    table = RUN.pr.compare("roc_auc", "truth", "good", **call, details=True)
+    ax = table.pr.plot_comparison()
     assert set(texts(ax.get_yticklabels())) == {"be", "cz"}
     assert ax.get_xlabel().startswith("ROC AUC: difference from at\n(")
+    ax = RUN.pr.compare("roc_auc", "truth", "good", **call).pr.plot_comparison()
+    assert set(texts(ax.get_yticklabels())) == {"be", "cz"}
+    assert ax.get_xlabel().startswith("ROC AUC: difference\n(")
+
+
+def test_differences_of_two_systems_by_country() -> None:
+    compared = RUN.pr.compare("roc_auc", "truth", SYSTEMS, by="country")
+    ax = compared.pr.plot_comparison()
+    assert set(texts(ax.get_yticklabels())) == {"at", "be", "cz"}
+    assert ax.get_ylabel() == "country"
+    # One country is named, too.
+    ax = compared[:1].pr.plot_comparison()
+    assert texts(ax.get_yticklabels()) == ["at"]
 
 
 def test_differences_of_groups_and_their_mean() -> None:

@@ -69,7 +69,8 @@ def test_known_answer():
     )
     assert list(found) == COLUMNS
     columns = fp.compare(data, "m", mean_over="query", baseline="old").columns
-    assert columns == [*RESULTS, "p_adjusted"]
+    assert columns == [*(name for name in RESULTS if name != "baseline"), "p_adjusted"]
+    assert fp.compare(data, "m", mean_over="query").columns == [*RESULTS, "p_adjusted"]
     assert found["method"] == "paired t over 5 groups of query"
     assert found["p_value"] == pytest.approx(0.144704, abs=1e-6) == found["p_adjusted"]
     assert (found["low"], found["high"]) == (
@@ -545,9 +546,8 @@ def test_a_dict_of_frames(kind):
     found = fp.compare(frames, {"AP": "average_precision"}, "t", "a", mean_over="q")
     found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
     expected = fp.compare(data, {"AP": "average_precision"}, "t", ["a", "b"], mean_over="q")
-    names = ["baseline", "system"]
-    assert found.select("metric", *names).row(0) == ("AP", "old", "new")
-    assert_same(found.drop(names), expected.drop(names))
+    assert found.select("metric", "system").row(0) == ("AP", "new")
+    assert_same(found.drop("system"), expected.drop("system"))
     # The systems of a column, and a frame of metrics.
     both = pl.concat([data, data.with_columns(a="b")]).with_columns(
         system=pl.Series(["a", "b"]).repeat_by(96).explode()
@@ -555,7 +555,36 @@ def test_a_dict_of_frames(kind):
     by_column = fp.compare(
         both, {"AP": "average_precision"}, "t", "a", between="system", mean_over="q"
     )
-    assert_same(by_column.rename({"p_adjusted": "p_value"}), expected)
+    by_column = by_column.drop("baseline").rename({"p_adjusted": "p_value"})
+    assert_same(by_column, expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left_out"),
+    [
+        # All pairs of three systems, and groups whose number only the data know.
+        ({"score": ["a", "b", "c"]}, set()),
+        ({"score": "a", "between": "half"}, set()),
+        ({"score": "a", "between": "half", "baseline": "previous"}, set()),
+        ({"score": "a", "between": "half", "baseline": 0}, {"baseline"}),
+        ({"score": ["a", "b", "c"], "baseline": "b"}, {"baseline"}),
+        ({"score": ["a", "b", "c"], "baseline": "b", "by": "half"}, {"baseline"}),
+        ({"score": ["a", "b"]}, {"baseline"}),
+        ({"score": ["a", "b"], "by": "half"}, {"baseline", "system"}),
+    ],
+    ids=str,
+)
+def test_columns_that_the_call_fixes_are_left_out(arguments, left_out):
+    data = runs(5).with_columns(c=-pl.col("b"), half=pl.int_range(pl.len()) % 2)
+    call = {"metrics": ["roc_auc", "average_precision"], "truth": "t", **arguments}
+    keys = [arguments["by"]] if "by" in arguments else []
+    columns = [*keys, *(name for name in RESULTS if name not in left_out), "p_adjusted"]
+    found = data.pr.compare(**call)
+    assert found.columns == columns
+    assert data.lazy().pr.compare(**call).collect_schema().names() == columns
+    details = data.pr.compare(**call, details=True)
+    assert details.columns == [*keys, *COLUMNS]
+    assert_same(details.select(columns), found)
 
 
 def test_a_list_of_frames_is_told_of_the_dict():

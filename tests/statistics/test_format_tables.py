@@ -206,8 +206,8 @@ def test_latex_and_text():
 def test_a_table_of_differences():
     compared = RUN.pr.compare(NAMED, **CALL, mean_over="q")
     lines = fp.format_table(compared, decimals=2).splitlines()
-    assert lines[0] == "| baseline | system | MAP | miss |"
-    assert lines[2].startswith("| old_1 | new | 0.42 [")
+    assert lines[0] == "| system | MAP | miss |"
+    assert lines[2].startswith("| new | 0.42 [")
     assert lines[2].count("†") == 2
     assert lines[4] == "† adjusted p < 0.05"
     none = compared.with_columns(p_adjusted=pl.lit(0.05))
@@ -217,9 +217,22 @@ def test_a_table_of_differences():
 def test_marks_of_segments_are_those_of_their_own_test():
     data = pl.concat([RUN.with_columns(s=1), RUN.with_columns(s=2, new="old_1")])
     means = data.pr.intervals("average_precision", **CALL, by="s", mean_over="q")
-    tests = data.pr.compare("average_precision", **CALL, by="s", mean_over="q", baseline="old_1")
+    call = {**CALL, "by": "s", "mean_over": "q", "baseline": "old_1"}
+    tests = data.pr.compare("average_precision", **call, details=True)
     lines = fp.format_table(means, tests=tests, to="text").splitlines()[1:5]
     assert [line.endswith("†") for line in lines] == [False, True, False, False]
+    # Without details, nothing tells which system a test is about.
+    with pytest.raises(ValueError, match=r"^tests: .*if there are two systems, details=True$"):
+        fp.format_table(means, tests=data.pr.compare("average_precision", **call))
+
+
+def test_differences_of_segments_have_a_row_each():
+    data = pl.concat([RUN.with_columns(s=1), RUN.with_columns(s=2, new="old_1")])
+    compared = data.pr.compare(NAMED, **CALL, by="s", mean_over="q")
+    lines = fp.format_table(compared, decimals=2).splitlines()
+    assert lines[0] == "| s | MAP | miss |"
+    assert lines[2].startswith("| 1 | 0.42 [")
+    assert lines[3] == "| 2 | 0.00 [0.00, 0.00] | 0.00 [0.00, 0.00] |"
 
 
 @pytest.mark.parametrize(
