@@ -747,16 +747,7 @@ def _draw_intervals(
 ) -> Axes:
     """Draw differences with their confidence intervals, the result of `compare`."""
     result, name = _read_comparison(frame, metric)
-    available = {**result.keys}
-    if "system" in result.table.columns:
-        available["system"] = "system"
-    key_of = {}
-    for key, column in available.items():
-        if result.table[column].n_unique() > 1:
-            key_of[key] = column
-    if not key_of:
-        last = list(available)[-1:]
-        key_of = {key: available[key] for key in last}
+    key_of = _keys_of_rows(result)
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
     labels = list(
@@ -806,6 +797,16 @@ def _draw_intervals(
         _name_rows(ax, labels, style)
         draw.draw_legend([ax], style, most_inside=0)
     return ax
+
+
+def _keys_of_rows(result: Result) -> dict[str, str]:
+    """Return the columns that tell the differences apart; the last one if there is one only."""
+    key_of = {**result.keys}
+    if "system" in result.table.columns:
+        key_of["system"] = "system"
+    last = list(key_of.items())[-1:]
+    several = {key: name for key, name in key_of.items() if result.table[name].n_unique() > 1}
+    return several or dict(last)
 
 
 def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
