@@ -149,8 +149,11 @@ class Threshold(Cutoff):
         # The column is the running k of such blocks, so a block reaches the threshold if its k
         # counts. Sums of floats would depend on their order.
         k = pl.col(f"k@{self}")
-        reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
-        return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
+        reached = pl.when(k >= blocks.k).then(blocks.tp)
+        return {
+            f"tp@{self}": Aggregate(reached, "last_count"),
+            f"k@{self}": Aggregate(k, "last_count"),
+        }
 
     def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
         """Sum over unsorted rows, given whether each of them reaches the threshold."""

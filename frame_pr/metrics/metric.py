@@ -105,8 +105,10 @@ class AggregateKind(NamedTuple):
 
     reduce: ColumnFunction
     """The aggregation of a column."""
-    reduce_lists: ColumnFunction | None = None
-    """The same for a list per group: a sum takes a quarter of the time for groups of five rows."""
+    reduce_ranked: ColumnFunction | None = None
+    """The same, faster, if the blocks of a group are in order. For 400,000 groups of five rows, a
+    sum of lists takes half of the time, and the first value a sixth of that of a smallest one.
+    """
     value: ColumnFunction = lambda over: over
     """The column to aggregate in the table of all blocks."""
     adds_up: bool = False
@@ -117,28 +119,52 @@ class AggregateKind(NamedTuple):
     """Whether the blocks are those of equal gain, the largest gain first."""
 
 
+def _first_value(column: pl.Expr) -> pl.Expr:
+    return column.drop_nulls().first()
+
+
+def _last_value(column: pl.Expr) -> pl.Expr:
+    return column.drop_nulls().last()
+
+
 _SUM = AggregateKind(
     pl.Expr.sum,
-    lambda lists: lists.list.sum(),
+    lambda column: column.implode().list.sum(),
     value=lambda over: over.fill_null(0),
     adds_up=True,
 )
-_LARGEST = AggregateKind(pl.Expr.max, lambda lists: lists.list.max())
+_LARGEST = AggregateKind(pl.Expr.max, lambda column: column.implode().list.max())
+_SMALLEST = AggregateKind(pl.Expr.min, lambda column: column.implode().list.min())
 _THRESHOLD = AggregateKind(
-    pl.Expr.max, value=lambda over: pl.when(over).then("rank_key"), rank_key="alone"
+    pl.Expr.max,
+    _first_value,
+    value=lambda over: pl.when(over).then("rank_key"),
+    rank_key="alone",
 )
 AggregateName: TypeAlias = Literal[
-    "sum", "max", "min", "first", "best", "at_best", "strictest", "loosest", "ideal"
+    "sum",
+    "max",
+    "min",
+    "first",
+    "first_count",
+    "last_count",
+    "best",
+    "at_best",
+    "strictest",
+    "loosest",
+    "ideal",
 ]
 KINDS: Mapping[AggregateName, AggregateKind] = {
     "sum": _SUM,
     "max": _LARGEST,
-    "min": AggregateKind(pl.Expr.min, lambda lists: lists.list.min()),
+    "min": _SMALLEST,
     "first": AggregateKind(pl.Expr.first),
+    "first_count": AggregateKind(pl.Expr.min, _first_value),
+    "last_count": AggregateKind(pl.Expr.max, _last_value),
     "best": _LARGEST._replace(value=largest_by, rank_key="packed"),
     "at_best": AggregateKind(pl.Expr.first),
     "strictest": _THRESHOLD,
-    "loosest": _THRESHOLD._replace(reduce=pl.Expr.min),
+    "loosest": _THRESHOLD._replace(reduce=pl.Expr.min, reduce_ranked=_last_value),
     "ideal": _SUM._replace(is_ideal=True),
 }
 """The kinds of aggregates by name."""
@@ -147,10 +173,11 @@ KINDS: Mapping[AggregateName, AggregateKind] = {
 class Aggregate(NamedTuple):
     """A number per group: the sum or an extreme value of an expression over its blocks.
 
-    "strictest" and "loosest" are the thresholds at which the expression is true, and "best" is the
-    strictest one at which it is largest; then it lies between -1 and 1. "at_best" is the value in
-    the block of another aggregate, `by`, which is a "best" one. "ideal" is the sum over other
-    blocks: those of equal gain, the largest gain first.
+    "first_count" and "last_count" are the smallest and the largest of counts that never fall down
+    the ranking. "strictest" and "loosest" are the thresholds at which the expression is true, and
+    "best" is the strictest one at which it is largest; then it lies between -1 and 1. "at_best" is
+    the value in the block of another aggregate, `by`, which is a "best" one. "ideal" is the sum
+    over other blocks: those of equal gain, the largest gain first.
     """
 
     over: pl.Expr
@@ -162,14 +189,17 @@ class Aggregate(NamedTuple):
         """Return the record of its kind."""
         return KINDS[self.how]
 
-    def reduced(self, name: str, *, in_lists: bool) -> pl.Expr:
-        """Return the aggregation of the column of this aggregate."""
+    def reduced(self, name: str, *, ranked: bool) -> pl.Expr:
+        """Return the aggregation of the column of this aggregate.
+
+        `ranked`: whether the blocks of each group are in order.
+        """
         column = pl.col(name)
         if self.by:
             # Where all are null, the oldest polars returns the first value.
             return pl.when(pl.col(self.by).is_not_null()).then(column).max_by(self.by)
-        if in_lists and self.kind.reduce_lists is not None:
-            return self.kind.reduce_lists(column.implode())
+        if ranked and self.kind.reduce_ranked is not None:
+            return self.kind.reduce_ranked(column)
         return self.kind.reduce(column)
 
 
@@ -252,7 +282,7 @@ class Cutoff(ABC):
         """Aggregate the tp and k of the first or last block that the cutoff allows."""
         # Both rise down the ranking, so one block has them.
         allowed = pl.when(self.allows(blocks))
-        how: AggregateName = "min" if self.is_first else "max"
+        how: AggregateName = "first_count" if self.is_first else "last_count"
         return {
             f"tp@{self}": Aggregate(allowed.then(tp), how),
             f"k@{self}": Aggregate(allowed.then(k), how),
@@ -375,9 +405,9 @@ FACTS: Mapping[str, Fact] = {
     "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
     "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), None),
     "retrieved_positives": Fact(
-        Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _IS_RETRIEVED) * _WEIGHT)
+        Aggregate(pl.col("tp"), "last_count"), Aggregate((_TRUTH & _IS_RETRIEVED) * _WEIGHT)
     ),
     "retrieved_rows": Fact(
-        Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_IS_RETRIEVED * _WEIGHT)
+        Aggregate(pl.col("retrieved_k"), "last_count"), Aggregate(_IS_RETRIEVED * _WEIGHT)
     ),
 }

@@ -98,7 +98,7 @@ def _equal_error_rate(name: NameMatch, b: Blocks) -> Metric:
     ends = []
     for count, (of_block, last) in counts.items():
         crossing = pl.when(cutoff.crossed(b)).then(of_block)
-        parts[f"crossing, {count}"] = Aggregate(crossing, "min")
+        parts[f"crossing, {count}"] = Aggregate(crossing, "first_count")
         ends.append(pl.col(f"crossing, {count}").fill_null(last))
     tp0, k0, tp1, k1 = ends
 

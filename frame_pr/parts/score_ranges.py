@@ -145,7 +145,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
 
     table = over_ranges(partial(summed_up, **context, starts=starts))
     sums = number_groups(table, _keys(call), MOST_GROUPS)
-    groups = per_group(sums.rows, plan.over_groups, None if call.by else 1)
+    groups = per_group(sums.rows, plan.over_groups, None if call.by else 1, in_order=False)
     values = sums.restore(finalize(groups, ["group"], plan))
     sources = [*_keys(call), *call.named.values()]
     names = [*call.by, *call.named]

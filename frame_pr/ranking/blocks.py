@@ -6,11 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
 
 import polars as pl
 
-from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
@@ -25,8 +23,6 @@ from frame_pr.ranking.sort_keys import SortKey
 
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
-_IN_MEMORY = 2**22
-"""With fewer rows, the in-memory engine is faster. With more, it needs more memory."""
 _RUNNING = ("interpolated_precision", "later_hits", "later_misses")
 _NEEDS: Mapping[str, Sequence[str]] = {
     "positives": ("tp",),
@@ -93,9 +89,6 @@ def blocks_of(
     cumulative = set() if rows.request.fills_labels else {UNJUDGED.block}
     early = steps and "first" not in wanted and {*extra_sums} <= cumulative
     blocks = _running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
-    if early:
-        # Few rows are left: what follows should not be computed in the pieces of all of them.
-        blocks = collected_early(blocks, rows.height)
     blocks = _with_differences(blocks, rows, ranked, wanted, extra_sums)
     if steps:
         blocks = blocks.filter(is_step(extra_sums, first=first))
@@ -108,19 +101,6 @@ def blocks_of(
     if rows.starts is None:
         return blocks
     return rows.starts.with_later_ranges(blocks)
-
-
-def collected_early(table: pl.LazyFrame, height: int) -> pl.LazyFrame:
-    """Collect a step of a plan on many rows. `height`: their number.
-
-    The streaming engine, with which long results are collected, pays for each expression and each
-    piece of the rows: 42 metrics of 300,000 rows take 70 ms in place of 210.
-    """
-    if height < SMALL:
-        return table
-    engine: Literal["in-memory", "streaming"]
-    engine = "in-memory" if height < _IN_MEMORY else "streaming"
-    return table.collect(engine=engine).lazy()
 
 
 def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
