@@ -171,19 +171,18 @@ def _judged(name: NameMatch, b: Blocks) -> Metric:
 
 def _discounts_among(name: NameMatch, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`, none beyond k."""
-    first = pl.col("before")
-    last = pl.col("upto")
-    discount = 1 / (last + 1).log(2)
-    is_ranked = (last - first).is_not_null()
-    of_one_rank = pl.when(last - first == 1).then(discount).when(is_ranked).then(0.0)
-    steps = [{"value": of_one_rank + discounts_of_ties(first, last, name[0])}]
-    return in_steps(steps, before=_first(before, k), upto=_first(upto, k))
-
-
-def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    # This takes half the time of `clip`. If rows are not ranked, null means no rank, and not the
-    # smaller rank.
-    return rank if k is None else pl.when(rank.is_not_null()).then(pl.min_horizontal(rank, k))
+    ranks = upto - before
+    # polars computes once what does not depend on k: 42 metrics take 0.7 of the time.
+    discount = 1 / (upto + 1).log(2)
+    is_alone = ranks == 1
+    is_tied = ranks > 1
+    last = upto
+    if k is not None:
+        is_alone &= upto <= k
+        is_tied &= before < k
+        last = pl.min_horizontal(upto, k)
+    of_one_rank = pl.when(is_alone).then(discount).when(ranks.is_not_null()).then(0.0)
+    return of_one_rank + discounts_of_ties(is_tied, before, last, name[0])
 
 
 def _gain(name: NameMatch, b: Blocks) -> Metric:

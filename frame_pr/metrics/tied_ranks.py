@@ -35,11 +35,10 @@ def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]
     return plan.select("value").collect(engine="in-memory").to_series()
 
 
-def discounts_of_ties(before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
-    """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`; 0 for fewer than two."""
-    return value_where(
-        upto - before > 1, partial(_discounts_of_ties, metric=metric), before=before, upto=upto
-    )
+def discounts_of_ties(condition: pl.Expr, before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:
+    """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`; 0 unless it is a tie."""
+    sums = partial(_discounts_of_ties, metric=metric)
+    return value_where(condition, sums, before=before, upto=upto)
 
 
 def value_where(
