@@ -126,6 +126,14 @@ class Request:
         return "tie_break" in single or rule.by_row or ("gain" in single and rule.bounds)
 
     @property
+    def breaks_ties_descending(self) -> bool:
+        """Return whether larger values of `tie_break`, gain or row number rank first."""
+        rule = self.tie_rule
+        if rule.by_row or "tie_break" not in self.roles.single:
+            return rule.descending
+        return bool(self.options.get("tie_break_descending", True))
+
+    @property
     def ascending(self) -> bool:
         """Return whether lower scores rank first."""
         return bool(self._option("ascending"))

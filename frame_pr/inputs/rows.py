@@ -53,6 +53,11 @@ class RangeStarts(Protocol):
         ...
 
 
+_NARROW = (
+    pl.Boolean,
+    *(pl.UInt8, pl.UInt16, pl.UInt32),
+    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
+)
 StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeStarts]
 """Makes the starts, given a function that adds the `group` to a table of keys as
 `OutputFrame.restored` names them.
@@ -64,8 +69,8 @@ class Rows:
     """The rows to rank, and how to rank them.
 
     Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight` (a whole
-    number of units), `count`, `gain` and `tie` if passed; `judged` if labels may be filled in;
-    `dropped` if some rows may not count.
+    number of units), `count` and `gain` if passed; `tie`, which orders equal scores if they
+    have an order; `judged` if labels may be filled in; `dropped` if some rows may not count.
     """
 
     frame: pl.LazyFrame
@@ -89,6 +94,8 @@ class Rows:
     """The counts at which groups start, if they are ranges of the scores of larger groups."""
     groups: int | None
     """The number of groups, without `by`."""
+    sorts_ties: bool = False
+    """Whether `tie` holds values that order equal scores; otherwise it holds their places."""
     valued_groups: pl.Series | None = None
     """The groups that may have values, if not all of them; in others every metric is null, and all
     rows are dropped.
@@ -173,6 +180,7 @@ def rows_of(
         totals=totals,
         starts=range_starts,
         groups=None if keys else systems,
+        sorts_ties=request.ordered and rows.collect_schema()["tie"] != pl.Int64,
     )
     if request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
@@ -278,7 +286,7 @@ def _counting_rows(
     if request.each_row:
         data = data.with_row_index("cluster")
     if request.ordered:
-        data = data.with_columns(_places(data, request))
+        data = data.with_columns(_ties(data, request))
     return data
 
 
@@ -369,36 +377,44 @@ def present(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows
 
 
-def _places(data: pl.DataFrame, request: Request) -> pl.Series:
-    """Return `tie`, the place of each row among equal scores.
+def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
+    """Return `tie`, which orders rows of equal score: by `tie_break`, by gain, or by row.
 
-    By `tie_break` with null last, by gain, or by row.
+    Gains and integers become places, from 0 on, as Int64. Other values stay, as most of them are
+    never compared.
     """
-    descending = request.tie_rule.descending
+    descending = request.breaks_ties_descending
     if request.tie_rule.by_row:
         place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
         if descending:
-            place = PLACES - 1 - place
+            return PLACES - 1 - place
         return place
 
-    if "tie_break" in request.roles.single:
-        descending = request.options.get("tie_break_descending", True)
-        column = data.get_column("tie_break")
-        if column.dtype.is_float():
-            column = column.fill_nan(None)
-        if request.options.get("tie_break_as_text"):
-            column = column.cast(pl.String)
-    else:  # A missing gain counts as 0, and so does its place.
-        column = data.get_column("gain").fill_null(0)
-        if column.dtype.is_float():
-            column = column.fill_nan(0)
+    if "tie_break" not in request.roles.single:
+        # A missing gain counts as 0, and so does its place.
+        gain = data.get_column("gain").fill_null(0)
+        if gain.dtype.is_float():
+            gain = gain.fill_nan(0)
+        return gain.rank("dense", descending=descending).cast(pl.Int64).alias("tie")
 
-    last = PLACES - 1
-    table = column.alias("key").to_frame()
-    coded = number_groups(table, ["key"], limit=last).rows
-    place_of_value = pl.col("group")
+    tie = data.get_column("tie_break").alias("tie")
+    if tie.dtype.is_float():
+        # -0.0 equals 0.0.
+        tie = tie.fill_nan(None) + 0.0
+    if request.options.get("tie_break_as_text"):
+        tie = tie.cast(pl.String)
+    if tie.dtype.is_temporal():
+        tie = tie.to_physical()
+    if tie.dtype not in _NARROW:
+        return tie
+
+    places = tie.cast(pl.Int64)
+    low: Any = places.min() or 0
+    high: Any = places.max() or 0
+    widest = int(high) - int(low)
+    if widest >= PLACES - 1:
+        return tie.cast(pl.Int128)
+    places = places - int(low)
     if descending:
-        place_of_value = last - place_of_value
-    has_value = pl.col("key").is_not_null()
-    tie = pl.when(has_value).then(place_of_value).otherwise(last)
-    return coded.select(tie=tie).collect(engine="in-memory").to_series()
+        places = -places + widest
+    return places.fill_null(PLACES - 1)

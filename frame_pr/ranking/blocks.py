@@ -151,7 +151,7 @@ def _running_totals(
         table = table.with_columns(group=key.group())
     table = table.with_columns(**runs)
 
-    end = _ends_block(rows, key, each_row=each_row)
+    end = _ends_block(ranked, rows, each_row=each_row)
     run = pl.col(ROWS.run)
     size = run - run.shift(1, fill_value=0)
     if early:
@@ -231,18 +231,15 @@ def _extra_runs(
     return {f"{name}_run": sums[name] for name in extra_sums}
 
 
-def _ends_block(rows: Rows, key: SortKey, *, each_row: bool) -> pl.Expr:
+def _ends_block(ranked: PackedRows, rows: Rows, *, each_row: bool) -> pl.Expr:
     """Return whether a key is the last one of a block."""
-    end = key.ends(of="block")
-    if rows.request.ordered:
-        end = key.ends(of="place")
-
+    end = ranked.ends_place
     if not rows.request.tie_rule.bounds:
         return end
     if each_row:
         return pl.lit(True)
     # Rows of equal score and label need no order among them.
-    return end | key.ends(of="truth")
+    return end | ranked.key.ends(of="truth")
 
 
 # blocks and groups

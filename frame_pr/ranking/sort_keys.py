@@ -253,6 +253,11 @@ class SortKey:
             return ~is_set
         return is_set
 
+    def below_block(self) -> pl.Expr:
+        """Return the bits of the label and the number."""
+        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
+        return low_bits & (2 * self.numbers - 1)
+
     def block(self) -> pl.Expr:
         """Return an integer for the group and the score."""
         return pl.col("key") // self._room
@@ -365,7 +370,7 @@ def key_of(rows: Rows) -> SortKey:
         hits_first=rule.bounds and rule.descending,
         drops=rows.drops,
         score_dtypes=rows.score_dtypes,
-        places=PLACES if rows.request.ordered else 1,
+        places=PLACES if rows.request.ordered and not rows.sorts_ties else 1,
     )
 
 

@@ -243,3 +243,24 @@ def test_totals_are_the_same_under_every_rule():
     for ties in ("threshold", "expected", "optimistic", "pessimistic", "order"):
         for name, value in {"rows": 4, "positives": 2, "prevalence": 0.5, "tied_rows": 3}.items():
             assert fp.evaluate(data, name, "y", "s", ties=ties).item() == value, (ties, name)
+
+
+@pytest.mark.parametrize("weight", [pl.lit(1), pl.lit(0.5), pl.col("w")])
+@pytest.mark.parametrize("doc", [pl.col("doc"), pl.col("doc").str.len_chars() * 2**40])
+def test_tied_rows_keep_their_weights_and_labels_among_untied_rows(doc, weight):
+    """Of two ties among other rows, the larger document ranks first, and null last."""
+    # The order is y = 0 | 1, 0, 1 | 0 | 1, 1 in the first query. Null and null stay tied.
+    rows = pl.DataFrame(
+        {
+            "q": [1, 1, 1, 1, 1, 1, 1, 2],
+            "s": [0.2, 0.9, 0.5, 0.2, 0.5, 0.3, 0.5, 0.5],
+            "y": [1, 0, 0, 1, 1, 0, 1, 1],
+            "doc": [None, "x", "bb", None, "ccc", "x", "a", "b"],
+            "w": [1, 1, 1, 1, 1, 1, 1, 1],
+        }
+    ).with_columns(doc.alias("doc"), weight.alias("w"))
+    result = fp.average_precision(rows, "y", "s", by="q", tie_break="doc", weight="w")
+    # (1/2 + 2/4 + 2 * 4/7) / 4
+    assert result["average_precision"].to_list() == pytest.approx([(1 + 8 / 7) / 4, 1.0])
+    ranks = fp.evaluate(rows, ["precision@2", "precision@3"], "y", "s", by="q", tie_break="doc")
+    assert ranks.row(0) == pytest.approx((1, 1 / 2, 1 / 3))
