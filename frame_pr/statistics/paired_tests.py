@@ -221,19 +221,16 @@ def _all_flips(differences: Array, size: Size) -> Array:
     differences = np.take_along_axis(differences, order, axis=1)
     numbers = np.count_nonzero(differences, axis=1)
     most = max(int(numbers.max()), 1)
-    differences = differences[:, :most]
     place = np.arange(most)[:, None]
 
     def bits_of(start: int, end: int) -> Any:
-        number = np.arange(start, end)
-        return number >> place & 1
+        return np.arange(start, end) >> place & 1
 
     flips = 2**most
     if size is abs:
         # The last sign of a two-sided test may stay: all flips of all signs have the same |sum|.
         flips //= 2
-    counts = _count_flips(differences, size, flips, bits_of)
-    share: Array = counts / flips
+    share: Array = _count_flips(differences[:, :most], size, flips, bits_of) / flips
     return share
 
 
@@ -243,20 +240,11 @@ def _drawn_flips(differences: Array, size: Size, resamples: int, seed: int) -> A
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
     units = differences.shape[1]
-    length = -(-resamples // 8)
-    generator = np.random.default_rng(seed)
-    random = generator.bytes(length * units)
-    packed_bits = np.frombuffer(random, dtype=np.uint8)
-    packed_bits = packed_bits.reshape(units, length)
+    random = np.random.default_rng(seed).bytes(-(-resamples // 8) * units)
+    packed_bits = np.frombuffer(random, dtype=np.uint8).reshape(units, -1)
 
     def bits_of(start: int, end: int) -> Any:
-        first = start // 8
-        last = -(-end // 8)
-        return np.unpackbits(
-            packed_bits[:, first:last],
-            axis=1,
-            count=end - start,
-        )
+        return np.unpackbits(packed_bits[:, start // 8 : -(-end // 8)], axis=1, count=end - start)
 
     counts = _count_flips(differences, size, resamples, bits_of)
     share: Array = (1 + counts) / (1 + resamples)
