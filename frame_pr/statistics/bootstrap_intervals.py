@@ -16,6 +16,7 @@ from frame_pr.metrics.rates import RATES
 from frame_pr.statistics.bootstrap import Draws, Replicates, replicates_of
 from frame_pr.statistics.bounds import (
     BOUNDS,
+    FEW_UNITS,
     ROUNDING,
     Array,
     Bounds,
@@ -29,6 +30,7 @@ from frame_pr.statistics.bounds import (
 from frame_pr.statistics.paired_tests import differences_of_units, means_of_differences
 from frame_pr.statistics.pairs import Comparison, difference_of
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
+from frame_pr.statistics.units import UnitValues
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
 
 _WHOLE_SAMPLE = ("average_precision", "interpolated_average_precision", "roc_auc", "share")
@@ -348,6 +350,7 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
         both = both.with_columns(
             difference=difference_of(pl.col("base value"), pl.col("value")),
             df=pl.min_horizontal("base df", "df"),
+            standard_error=_error_of_both(both),
             value_baseline="base value",
             value_system="value",
             n_baseline="base units",
@@ -365,6 +368,14 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
         sizes = ["n_system"]
     text = pl.format(f"bootstrap over {numbers} {comparison.noun}", *sizes)
     return table.with_columns(method=text)
+
+
+def _error_of_both(both: pl.DataFrame) -> pl.Expr:
+    """Return the standard error of the difference of two means of units; null for rows."""
+    if "error" not in both.columns:
+        return pl.lit(None, pl.Float64)
+    squares = pl.col("error") ** 2 + pl.col("base error") ** 2
+    return squares.sqrt()
 
 
 def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
@@ -400,15 +411,30 @@ def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
 def _test_differences(
     both: pl.DataFrame, drawn: Array, comparison: Comparison, name: str
 ) -> pl.DataFrame:
-    """Return pairs with bounds and p-values. `drawn`: a row per replicate, a column per pair."""
+    """Return pairs with bounds and p-values. `drawn`: a row per replicate, a column per pair.
+
+    Of fewer than 10 units, replicates have few values, which may all have one sign. There the
+    bounds are at least those of Student's t.
+    """
     import numpy as np
 
     hypothesis = comparison.hypothesis
     point = array_of(both, "difference")
     df = array_of(both, "df")
     distribution = Distribution.of(drawn, point, df)
-    low, high = distribution.bounds(hypothesis.alpha)
-    two_sided = p_value_of_interval(distribution.bounds, hypothesis.null_value, point)
+    error = np.zeros(len(point))
+    if isinstance(comparison.sample, UnitValues):
+        error = np.where(df < FEW_UNITS - 1, array_of(both, "standard_error"), error)
+
+    def interval(alpha: float | Array) -> Bounds:
+        low, high = distribution.bounds(alpha)
+        with np.errstate(all="ignore"):
+            # An infinite quantile of no error has no reach.
+            reach = np.nan_to_num(t_quantile(alpha, df) * error)
+        return np.minimum(low, point - reach), np.maximum(high, point + reach)
+
+    low, high = interval(hypothesis.alpha)
+    two_sided = p_value_of_interval(interval, hypothesis.null_value, point)
 
     # Two scores that rank all rows alike have the same values in all replicates.
     is_zero = np.nan_to_num(drawn) == 0

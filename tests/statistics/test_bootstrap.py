@@ -579,12 +579,12 @@ def test_metrics_of_good_coverage_do_not_warn(metric):
 
 
 def metrics_of_queries(queries: int = 80) -> pl.DataFrame:
-    """A metric of queries of 20 users by two systems; two queries of the new one have none."""
+    """A metric of queries of 40 users by two systems; two queries of the new one have none."""
     rng = np.random.default_rng(7)
     old, new = rng.beta(2, 2, (2, queries))
     number = pl.int_range(queries)
     frame = pl.DataFrame({"query": range(queries), "old": old, "new": new**0.7}).with_columns(
-        user=number % 20, half=number % 2, new=pl.when(number > 1).then("new")
+        user=number % 40, half=number % 2, new=pl.when(number > 1).then("new")
     )
     index = ["query", "user", "half"]
     return frame.unpivot(["old", "new"], index=index, variable_name="system", value_name="m")
@@ -602,9 +602,9 @@ def test_a_bootstrap_of_paired_units_is_that_of_their_differences(by, cluster):
     expected = of_differences.select("value", "low", "high", "n").rows()
     for row, numbers in zip(bounds, expected, strict=True):
         assert row == tuple(map(near, numbers))
-    drawn = "80 groups of query" if cluster is None else "20 clusters of user"
+    drawn = "80 groups of query" if cluster is None else "40 clusters of user"
     if by is None:
-        assert compared["n_system"].item() == (78 if cluster is None else 20)
+        assert compared["n_system"].item() == (78 if cluster is None else 40)
         assert compared["method"].item() == f"bootstrap over {drawn.replace('80', '78')}"
 
 
@@ -619,3 +619,25 @@ def test_a_bootstrap_of_two_groups_of_units_is_about_welch(metric):
     for name in ("low", "high", "standard_error"):
         assert drawn[name] == pytest.approx(closed[name], rel=0.1, abs=0.004)
     assert drawn["p_value"] == pytest.approx(closed["p_value"], abs=0.05)
+
+
+@pytest.mark.parametrize("arms", [False, True])
+@pytest.mark.parametrize("units", [2, 5, 9])
+def test_a_bootstrap_of_few_units_is_as_careful_as_the_closed_form(units, arms):
+    # All differences are positive, and so is each replicate: alone, they would make p = 1 / 1001.
+    new = np.linspace(0.55, 0.75, units)
+    values = {"new": new, "old": new - np.linspace(0.02, 0.3, units)}
+    frame = pl.DataFrame({"query": range(units), **values})
+    runs = frame.unpivot(["old", "new"], index="query", variable_name="system", value_name="m")
+    if arms:
+        runs = runs.with_columns(query=pl.int_range(pl.len()))
+    call = {"between": "system", "mean_over": "query", "baseline": "old"}
+    (drawn,) = fp.compare(runs, "m", method="bootstrap", **call).to_dicts()
+    (closed,) = fp.compare(runs, "m", **call).to_dicts()
+    if arms:
+        # The degrees of freedom are those of the smaller arm, not of both as in Welch's test.
+        assert drawn["low"] < closed["low"]
+        assert drawn["p_adjusted"] > closed["p_adjusted"]
+    else:
+        assert drawn["low"] <= closed["low"] + 1e-9
+        assert drawn["p_adjusted"] >= closed["p_adjusted"] - 1e-9
