@@ -24,14 +24,19 @@ _SIGN = pl.lit(-(2**63), dtype=pl.Int64)
 
 
 def score_code(
-    score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128
+    score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128, gap: int = 0
 ) -> pl.Expr:
-    """Return an integer that orders as the score does, and is equal for equal scores."""
+    """Return an integer that orders as the score does, and is equal for equal scores.
+
+    `gap`: how many codes on either side of 0 are left out, as no float has them.
+    """
     if dtype.is_float():
         # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits,
         # hence `abs`.
         magnitude = score.cast(pl.Float64).abs()
         bits = magnitude.reinterpret(dtype=pl.Int64)
+        if gap:
+            bits = (bits - gap).clip(lower_bound=0)
         code = pl.when(score >= 0).then(bits).otherwise(-bits)
         return code.cast(integer)
     if dtype == pl.Decimal:
@@ -103,6 +108,8 @@ class SortKey:
     """The code of the best score; None: the best score of the dtype."""
     step: int = 1
     """A common divisor of all differences of codes."""
+    gap: int = 0
+    """How many codes above 0, and below it, no score has. They are left out."""
     first_group: int = 0
     groups: int = MOST_GROUPS
     """The most groups."""
@@ -177,7 +184,7 @@ class SortKey:
 
     def _rank_of_row(self) -> pl.Expr:
         best = pl.lit(self._best, dtype=self._low)
-        code = score_code(pl.col("score"), self.dtype, self._low)
+        code = score_code(pl.col("score"), self.dtype, self._low, self.gap)
         if self.step > 1:
             # Divide first: an Int64 may hold the number of steps, but not the difference.
             best = best // self.step
@@ -215,12 +222,22 @@ class SortKey:
 
         # All codes divide by the lowest bit that any code has: that of Float32 is at least 2**29.
         step = bits & -bits or 1
+        gap = 0
+        if self.dtype == pl.Float64 and low < 0 < high:
+            # Most floats are closer to 0 than any score. Without their codes, normal scores of one
+            # group fit into 64 bits: 2M rows take 0.7 of the time.
+            nearest = rows.select(score=pl.col("score").abs().filter(pl.col("score") != 0).min())
+            of_nearest = nearest.select(score_code(pl.col("score"), self.dtype))
+            gap = of_nearest.collect(engine="streaming").item() - step
+            low += gap
+            high -= gap
         largest_rank = (high - low) // step + 2
         key = replace(
             self,
             ranks=1 << largest_rank.bit_length(),
             best=low if self.ascending else high,
             step=step,
+            gap=gap,
             first_group=first,
             groups=last - first + 1,
         )
@@ -319,6 +336,7 @@ class SortKey:
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score is at least as good as this code."""
+        code = self._without_gap(code)
         distance = code - self._best if self.ascending else self._best - code
         ranks = distance // self.step + 1
         limit: int | pl.Expr
@@ -335,7 +353,20 @@ class SortKey:
 
         step = self.step if self.ascending else -self.step
         code: pl.Expr = rank * step + self._best
+        if self.gap:
+            code = code + self.gap * code.sign()
         return code
+
+    def _without_gap(self, code: int | pl.Expr) -> int | pl.Expr:
+        """Return the code of a threshold in a layout that leaves out codes around 0."""
+        if not self.gap:
+            return code
+        # A threshold in the gap is reached by the same scores as the next code that it reaches.
+        least = int(not self.ascending)
+        codes = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
+        above = (codes - self.gap).clip(lower_bound=least)
+        below = (codes + self.gap).clip(upper_bound=least - 1)
+        return pl.when(codes > 0).then(above).when(codes < 0).then(below).otherwise(0)
 
     def _rank_bits(self) -> pl.Expr:
         low_bits = pl.col("key").cast(self._low, wrap_numerical=True)

@@ -80,3 +80,26 @@ def test_float32_scores_of_both_signs_have_64_bits(ascending):
         group=narrow.group(), score=narrow.score(unranked=True), truth=narrow.truth()
     )
     assert restored.equals(rows)
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+def test_float64_scores_of_both_signs_have_64_bits_without_the_codes_around_zero(ascending):
+    # From 0.1 to 3.5 there are 6 exponents of 2**52 floats, so both signs have under 2**56 codes.
+    key = SortKey(pl.Float64(), ascending=ascending, hits_first=False, drops=False)
+    scores = [-3.5, -0.25, -0.0, 0.1, 0.25, 3.5, None]
+    rows = pl.DataFrame({"group": 5, "score": scores, "truth": [True] * 3 + [False] * 4})
+    narrow = key.fitted(rows.lazy())
+    assert narrow.integer == pl.Int64
+    table = rows.select(key=narrow.pack())
+    restored = table.select(score=narrow.score(unranked=True), truth=narrow.truth())
+    assert restored.equals(rows.select("score", "truth"))
+    assert table.select(narrow.rank_key(unranked=True)).equals(
+        rows.select(key=key.pack()).select(key.rank_key(unranked=True))
+    )
+    # Thresholds at the scores, and in the gaps around 0 and beyond the ends.
+    for threshold in (-9.0, -3.5, -0.2, -0.1, -5e-324, 0.0, 5e-324, 0.05, 0.1, 0.2, 3.5, 9.0):
+        code = pl.select(score_code(pl.lit(threshold), pl.Float64())).item()
+        score = pl.col("score")
+        reaches = score <= threshold if ascending else score >= threshold
+        is_reached = rows.select(reaches.fill_null(False)).to_series()
+        assert table.select(narrow.reaches(code)).to_series().to_list() == is_reached.to_list()
