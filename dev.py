@@ -40,12 +40,16 @@ LINT = (
     "pyrefly check",
 )
 RECTOOLS = f"uv pip install --quiet --target {VENV / 'rectools'} rectools==0.17.0"
-GENERATE = [f"python docs/{name}.py" for name in ("metrics", "option_tables", "public_surface")]
+GENERATE = [
+    ("python docs/metrics.py", "python docs/option_tables.py", "python docs/public_surface.py")
+]
 SITE = [
-    "typos",
-    "python docs/citations.py",
-    "python -W ignore::DeprecationWarning examples/gallery.py",
-    "python -W ignore tests/pictures.py",
+    (
+        "typos",
+        "python docs/citations.py",
+        "python -W ignore::DeprecationWarning examples/gallery.py",
+        "python -W ignore tests/pictures.py",
+    ),
     "sphinx-build -q -E -W --keep-going docs docs/_build",
     "python docs/axe.py docs/_build",
     "python docs/check_search.py docs/_build",
@@ -108,12 +112,12 @@ def install(environment):
     changed = max(Path(file).stat().st_mtime for file in ("pyproject.toml", "constraints.txt"))
     if stamp.exists() and stamp.stat().st_mtime >= changed:
         return
-    print(f"Installing into {VENV}, once.", flush=True)
     try:
         import ensurepip  # noqa: F401
         import venv
     except ImportError:
         stop("this Python has no venv; on Debian and Ubuntu: apt install python3-venv")
+    print(f"Installing into {VENV}, once.", flush=True)
     if not program("python").exists():
         venv.create(VENV, with_pip=True)
     if not program("uv").exists():
@@ -160,8 +164,12 @@ def run(command):
 
 
 def pip_settings():
-    """The index of pip's configuration, which uv does not read."""
-    names = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX"}
+    """The indexes and certificates of pip's configuration, which uv does not read."""
+    names = {
+        "index-url": "UV_DEFAULT_INDEX",
+        "extra-index-url": "UV_INDEX",
+        "cert": "SSL_CERT_FILE",
+    }
     listed = subprocess.run(
         [program("python"), "-m", "pip", "config", "list"], stdout=subprocess.PIPE, text=True
     )

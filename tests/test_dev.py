@@ -56,6 +56,18 @@ def test_a_machine_that_lacks_something(prepared, sentence, tmp_path):
     assert sentence in text
 
 
+def test_uv_gets_the_indexes_and_certificates_of_pip(tmp_path, monkeypatch):
+    config = tmp_path / "pip.conf"
+    config.write_text("[global]\nindex-url = https://index.example\ncert = /company.crt\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    monkeypatch.setenv("VENV", sys.prefix)
+    monkeypatch.delenv("PIP_CERT", raising=False)
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    settings = runpy.run_path(str(ROOT / "dev.py"))["pip_settings"]()
+    assert settings["UV_DEFAULT_INDEX"] == "https://index.example"
+    assert settings["SSL_CERT_FILE"] == "/company.crt"
+
+
 @pytest.mark.slow
 def test_a_machine_without_a_network(tmp_path):
     prepared = (

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -437,30 +438,39 @@ def test_the_menu() -> None:
 EVERY = [*METRICS, *(name for name in NAMES if name not in METRICS)]
 
 
+# A thousand names take seconds, so the contexts share the expression and the expected values.
+@cache
+def every_metric() -> pl.Expr:
+    return pl.col("score").pr.metric(EVERY, "relevant")
+
+
+def hourly() -> pl.DataFrame:
+    hours = pl.duration(hours=pl.int_range(pl.len()))
+    return groups().head(150).with_columns(time=pl.datetime(2026, 1, 1) + hours)
+
+
+@cache
+def every_value(by: str | None = None) -> pl.DataFrame:
+    return fp.evaluate(hourly(), EVERY, "relevant", "score", by=by)
+
+
 @pytest.mark.parametrize("context", ["select", "with_columns", "agg", "over", "rolling", "dynamic"])
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_a_struct_of_all_names_of_a_lazy_frame(context: str, engine: pl.EngineType) -> None:
-    data = (
-        groups()
-        .head(150)
-        .with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
-    )
+    data = hourly()
     frame = data.lazy()
-    metrics = pl.col("score").pr.metric(EVERY, "relevant")
-    whole = fp.evaluate(data, EVERY, "relevant", "score")
-    by_group = fp.evaluate(data, EVERY, "relevant", "score", by="q")
+    metrics = every_metric()
+    expected = every_value()
     if context == "select":
         query = frame.select(metrics).unnest("metrics")
-        expected = whole
     elif context == "with_columns":
         query = frame.with_columns(metrics).select("metrics").unnest("metrics").head(1)
-        expected = whole
     elif context == "agg":
         query = frame.group_by("q").agg(metrics).unnest("metrics").sort("q")
-        expected = by_group
+        expected = every_value("q")
     elif context == "over":
         query = frame.select("q", metrics.over("q")).unique("q").unnest("metrics").sort("q")
-        expected = by_group
+        expected = every_value("q")
     elif context == "rolling":
         query = (
             frame.rolling("time", period="1000h")
@@ -469,7 +479,6 @@ def test_a_struct_of_all_names_of_a_lazy_frame(context: str, engine: pl.EngineTy
             .tail(1)
             .drop("time")
         )
-        expected = whole
     else:
         query = (
             frame.group_by_dynamic("time", every="1000h")
