@@ -174,8 +174,8 @@ def pip_settings():
         [program("python"), "-m", "pip", "config", "list"], stdout=subprocess.PIPE, text=True
     )
     pairs = (line.partition("=") for line in listed.stdout.splitlines())
-    found = {key.rpartition(".")[2]: value.strip("'") for key, _, value in pairs}
-    settings = {names[key]: value for key, value in found.items() if key in names}
+    values = {key.rpartition(".")[2]: value.strip("'") for key, _, value in pairs}
+    settings = {names[key]: value for key, value in values.items() if key in names}
     return {"UV_INDEX_STRATEGY": "unsafe-best-match", **settings}  # as pip searches indexes
 
 

@@ -45,7 +45,7 @@ def faults(node: ast.AST, lines: list[str]) -> Iterator[str]:
 
 
 def main(folders: list[str]) -> int:
-    found = 0
+    violations = 0
     for folder in folders:
         root = Path(folder)
         for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
@@ -53,8 +53,8 @@ def main(folders: list[str]) -> int:
             for node in ast.walk(ast.parse(text)):
                 for fault in faults(node, text.splitlines()):
                     print(f"{path}:{node.lineno}: {fault}")
-                    found += 1
-    return min(found, 1)
+                    violations += 1
+    return min(violations, 1)
 
 
 if __name__ == "__main__":

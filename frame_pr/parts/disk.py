@@ -65,25 +65,16 @@ class DiskFrame(Distributed):
         self.frame: pl.LazyFrame = self.frame.lazy()
 
     @classmethod
-    def of(
-        cls,
-        frame: Any,
-        budget: int,
-        partitions: int | None,
-        directory: str | Path | None,
-        progress: bool,
-    ) -> DiskFrame:
+    def of(cls, frame: Any, **settings: Any) -> DiskFrame:
         """Return the parts of a polars frame or of a stream."""
         if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-            return cls(frame, budget, partitions, directory, progress)
+            return cls(frame, **settings)
         if stream_columns(frame) is None:
             import pyarrow as pa
 
-            return cls.of(
-                pa.RecordBatchReader.from_stream(frame), budget, partitions, directory, progress
-            )
+            frame = pa.RecordBatchReader.from_stream(frame)
         no_rows = frame.limit(0) if hasattr(frame, "limit") else frame.schema.empty_table()
-        return cls(pl.DataFrame(no_rows), budget, partitions, directory, progress, frame)
+        return cls(pl.DataFrame(no_rows), stream=frame, **settings)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy or a pickle. A stream has none, because it is read once."""

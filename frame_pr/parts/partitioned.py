@@ -117,7 +117,11 @@ def partitioned(
     from frame_pr.parts.disk import DiskFrame
 
     parts: Any = DiskFrame.of(
-        frame, _parse_bytes(memory_budget), number, folder, check_flag("progress", progress)
+        frame,
+        budget=_parse_bytes(memory_budget),
+        partitions=number,
+        directory=folder,
+        progress=check_flag("progress", progress),
     )
     return PR(parts)
 
