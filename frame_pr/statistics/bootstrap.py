@@ -37,7 +37,7 @@ _APART = ("weight", "gain", "judged", "cluster")
 
 
 class Draws(NamedTuple):
-    """How rows, groups or clusters are drawn."""
+    """How rows, groups or clusters are drawn, or signs of differences."""
 
     repeats: int
     seed: int
@@ -45,6 +45,8 @@ class Draws(NamedTuple):
     """Whether positives and negatives are drawn separately, so that their numbers stay."""
     progress: bool = False
     """Whether a long bootstrap shows its progress."""
+    flips: int = 0
+    """Number of drawn sign flips."""
 
 
 class Replicates(NamedTuple):

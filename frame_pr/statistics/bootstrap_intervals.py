@@ -82,8 +82,10 @@ class Distribution(NamedTuple):
         """Return how many replicates have no value."""
         return len(self.ordered) - self.counts
 
-    def bounds(self, alpha: float | Array) -> Bounds:
+    def bounds(self, alpha: float | Array, stretch: float | Array = 1.0) -> Bounds:
         """Return the quantiles at Phi(2 z0 - t) and Phi(2 z0 + t); they enclose the values.
+
+        `stretch`: a factor of t.
 
         Phi is the standard normal distribution function, and Phi(z0) is the share of replicates
         below the value of the sample, where replicates equal to it count half (Efron 1987). In
@@ -94,7 +96,7 @@ class Distribution(NamedTuple):
         import numpy as np
 
         with np.errstate(all="ignore"):
-            t = t_quantile(alpha, self.df)
+            t = stretch * t_quantile(alpha, self.df)
             low = self._quantile(2 * self.z0 - t)
             high = self._quantile(2 * self.z0 + t)
         has_spread = np.isfinite(self.error * t)
@@ -413,8 +415,9 @@ def _test_differences(
 ) -> pl.DataFrame:
     """Return pairs with bounds and p-values. `drawn`: a row per replicate, a column per pair.
 
-    Of fewer than 10 units, replicates have few values, which may all have one sign. There the
-    bounds are at least those of Student's t.
+    t has the factor `(n / (n - 1))^(1/2)` for n = df + 1, because the variance of replicates is
+    too small by (n - 1) / n (Hesterberg 2015). Of fewer than 10 units, replicates have few values,
+    which may all have one sign. There the bounds are at least those of Student's t.
     """
     import numpy as np
 
@@ -426,8 +429,11 @@ def _test_differences(
     if isinstance(comparison.sample, UnitValues):
         error = np.where(df < FEW_UNITS - 1, array_of(both, "standard_error"), error)
 
+    with np.errstate(all="ignore"):
+        stretch = np.sqrt((df + 1) / df)
+
     def interval(alpha: float | Array) -> Bounds:
-        low, high = distribution.bounds(alpha)
+        low, high = distribution.bounds(alpha, stretch)
         with np.errstate(all="ignore"):
             # An infinite quantile of no error has no reach.
             reach = np.nan_to_num(t_quantile(alpha, df) * error)

@@ -207,7 +207,6 @@ def compare(
     """
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
-    flips = "" if test == "permutation" else f"test={test!r}"
     correction = options.get("correction", "holm")
     call = _Call(
         what=Evaluation(
@@ -228,7 +227,6 @@ def compare(
         hypothesis=_validated_hypothesis(confidence, alternative, margin),
         correction=check_choice("correction", correction, ("holm", "bh", None)),
         details=check_flag("details", options.get("details", False)),
-        resamples=whole_of_draws(options, "resamples", 10_000, 1, flips),
         draws=_validated_draws(options, method, test),
     )
     rows: Any = frame
@@ -254,15 +252,20 @@ class _Test(NamedTuple):
     """The test of the same rows, or clusters of rows."""
     unpaired: Callable[[Comparison], pl.DataFrame] | None = None
     """The test of different units or rows."""
+    of_roc_auc: bool = False
+    """Whether it is for ROC AUC of independent rows only."""
 
 
+_BOOTSTRAP = _Test("draws again", compare_drawn_units, compare_draws, compare_draws)
 _TESTS: Mapping[str, _Test] = {
     "t": _Test("tests any difference", compare_units, compare_rows, compare_values),
     "permutation": _Test(
         "flips the signs of differences of paired groups, such as queries", flip_units
     ),
     "delong": _Test(
-        "compares roc_auc of several scores of independent rows", of_rows=compare_by_delong
+        "compares roc_auc of several scores of independent rows",
+        of_rows=compare_by_delong,
+        of_roc_auc=True,
     ),
 }
 
@@ -279,7 +282,6 @@ class _Call:
     hypothesis: Hypothesis
     correction: Literal["holm", "bh"] | None
     details: bool
-    resamples: int
     draws: Draws
     frames: Sequence[str] = ()
     """The names of the frames of a dict."""
@@ -303,14 +305,18 @@ def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hyp
 def _validated_draws(options: CompareOptions, method: Method | None, test: str) -> Draws:
     """Validate how signs are flipped, or rows are drawn again."""
     check_choice("method", method, ("closed", "bootstrap", None))
+    flips = test == "permutation"
     closed = "method='closed'" if method == "closed" else ""
     if test != "t":
         closed = f"test={test!r}"
         if method == "bootstrap":
             raise ValueError(f"method='bootstrap' has a test of its own: leave out {closed}")
-    repeats = whole_of_draws(options, "repeats", 1_000, 100, closed)
-    seed = whole_of_draws(options, "seed", 0, 0, "" if test == "permutation" else closed)
-    return Draws(repeats, seed, progress=check_flag("progress", options.get("progress", True)))
+    return Draws(
+        whole_of_draws(options, "repeats", 1_000, 100, closed),
+        whole_of_draws(options, "seed", 0, 0, "" if flips else closed),
+        progress=check_flag("progress", options.get("progress", True)),
+        flips=whole_of_draws(options, "resamples", 10_000, 1, "" if flips else f"test={test!r}"),
+    )
 
 
 def _compared(frame: Any, call: _Call) -> Any:
@@ -328,7 +334,6 @@ def _compared(frame: Any, call: _Call) -> Any:
             _pairs(sample, call),
             call.hypothesis,
             _noun_of(sample, what),
-            call.resamples,
             call.draws,
         )
         part = _test_of(comparison, call, is_drawn=is_drawn)(comparison)
@@ -363,16 +368,13 @@ def _test_of(
     comparison: Comparison, call: _Call, *, is_drawn: bool
 ) -> Callable[[Comparison], pl.DataFrame]:
     """Return the test that fits the sample; raise if the one that the caller names does not."""
-    test = _TESTS[call.test]
+    test = _BOOTSTRAP if is_drawn else _TESTS[call.test]
     sample = comparison.sample
     is_paired = _is_paired(comparison, call)
     function = test.unpaired
-    if is_drawn:
-        is_of_differences = is_paired and isinstance(sample, UnitValues)
-        function = compare_drawn_units if is_of_differences else compare_draws
-    elif is_paired:
+    if is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
-    if call.test == "delong" and (sample.clustered or call.what.averages):
+    if test.of_roc_auc and (sample.clustered or call.what.averages):
         function = None
     if function is None:
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
@@ -385,7 +387,7 @@ def _refuse_test_of_rows(call: _Call) -> None:
     """Raise if the test that the caller names is not for these metrics of sampled rows."""
     test = _TESTS[call.test]
     is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
-    if test.of_rows is None or (call.test == "delong" and not is_roc_auc):
+    if test.of_rows is None or (test.of_roc_auc and not is_roc_auc):
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bounds import Array, columns_of
 from frame_pr.statistics.pairs import TIE, Comparison, Pairs, difference_of, with_t_test
 from frame_pr.statistics.sampled_rows import SampledRows
@@ -205,8 +206,7 @@ def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comp
         p[is_large] = _drawn_flips(
             matrix[is_large],
             size,
-            comparison.resamples,
-            comparison.draws.seed,
+            comparison.draws,
         )
     return p
 
@@ -234,20 +234,20 @@ def _all_flips(differences: Array, size: Size) -> Array:
     return share
 
 
-def _drawn_flips(differences: Array, size: Size, resamples: int, seed: int) -> Array:
+def _drawn_flips(differences: Array, size: Size, draws: Draws) -> Array:
     """Return the share of drawn sign flips and the data that are as extreme as the data."""
     import numpy as np
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
     units = differences.shape[1]
-    random = np.random.default_rng(seed).bytes(-(-resamples // 8) * units)
+    random = np.random.default_rng(draws.seed).bytes(-(-draws.flips // 8) * units)
     packed_bits = np.frombuffer(random, dtype=np.uint8).reshape(units, -1)
 
     def bits_of(start: int, end: int) -> Any:
         return np.unpackbits(packed_bits[:, start // 8 : -(-end // 8)], axis=1, count=end - start)
 
-    counts = _count_flips(differences, size, resamples, bits_of)
-    share: Array = (1 + counts) / (1 + resamples)
+    counts = _count_flips(differences, size, draws.flips, bits_of)
+    share: Array = (1 + counts) / (1 + draws.flips)
     return share
 
 

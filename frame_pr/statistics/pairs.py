@@ -156,7 +156,6 @@ class Comparison:
     hypothesis: Hypothesis
     noun: str
     """What was drawn, such as "rows" or "groups of query"."""
-    resamples: int
     draws: Draws
 
     @property
