@@ -329,15 +329,15 @@ def warn_of_hidden_losses(table: pl.DataFrame, kinds: Sequence[BoundsName]) -> N
     """
     shares = [m for m, kind in enumerate(kinds) if kind == "share"]
     value = pl.col("value")
+    error = pl.col("error")
     n = pl.col("df") + 1
     loss = pl.min_horizontal(value, 1 - value)
-    is_near = (loss < _NEAR) & (n * loss < _FEW_LOSSES)
-    trials = value * (1 - value)
-    has_little_spread = n * pl.col("error") ** 2 < trials / 3
-    is_constant = pl.col("error") <= ROUNDING
     fragile = table.filter(
         pl.col("m").is_in(shares),
-        is_near & has_little_spread & ~is_constant,
+        loss < _NEAR,
+        n * loss < _FEW_LOSSES,
+        n * error**2 < value * (1 - value) / 3,
+        error > ROUNDING,
     )
     if fragile.height:
         mean, units = fragile.sort("units").select("value", "units").row(0)

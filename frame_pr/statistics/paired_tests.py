@@ -12,7 +12,11 @@ from frame_pr.statistics.bootstrap import Draws
 from frame_pr.statistics.bounds import Array, columns_of
 from frame_pr.statistics.pairs import TIE, Comparison, Pairs, difference_of, with_t_test
 from frame_pr.statistics.sampled_rows import SampledRows
-from frame_pr.statistics.units import influences_on_mean, with_cluster_errors
+from frame_pr.statistics.units import (
+    error_of_fixed_mean,
+    influences_on_mean,
+    with_cluster_errors,
+)
 
 Size: TypeAlias = Callable[[Any], Any]
 """How extreme a sum of differences is: its absolute value, or its value if a test has one side."""
@@ -401,12 +405,7 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
 
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     """Return the mean differences of fixed groups: variances and degrees of freedom add up."""
-    error = pl.col("standard_error")
     has_value = pl.col("difference").is_not_null()
-    n = has_value.sum()
-    is_complete = (error.count() == n) & (n > 0)
-    squares = error**2
-    variance = squares.sum() / n**2
     values = pl.col("base value", "value", "difference")
     df = pl.col("df").filter(has_value)
     tests = table.group_by(test)
@@ -414,5 +413,5 @@ def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
         values.mean(),
         df.sum(),
         pl.col("units", "undefined").sum(),
-        standard_error=pl.when(is_complete).then(variance.sqrt()),
+        standard_error=error_of_fixed_mean("difference", "standard_error"),
     )

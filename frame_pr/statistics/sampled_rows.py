@@ -37,6 +37,7 @@ from frame_pr.statistics.units import (
     WEIGHTS,
     Evaluation,
     UnitValues,
+    error_of_fixed_mean,
     left_out,
     means_over,
     sampling_unit,
@@ -233,15 +234,11 @@ class SampledRows(Generic[Frame]):
         The column `groups` says how many groups have a value, and `undefined` how many have none.
         """
         has_value = pl.col("value").is_not_null()
-        error = pl.col("error")
-        n = has_value.sum()
-        # A mean has an error only if each of its values has one.
-        is_complete = (error.count() == n) & (n > 0)
         table = means_over(
             self.restored(self.groups),
             self.key_columns,
             len(self.metrics),
-            error=pl.when(is_complete).then((error**2).sum().sqrt() / n),
+            error=error_of_fixed_mean("value", "error"),
             df=pl.col("df").filter(has_value).sum(),
             units=pl.col("units").sum(),
             positives=pl.col("positives").sum(),

@@ -364,6 +364,17 @@ def means_over(
     return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
 
 
+def error_of_fixed_mean(value: str, error: str) -> pl.Expr:
+    """Return the standard error of the mean of values of fixed groups, whose variances add up.
+
+    A mean has an error only if each of its values has one.
+    """
+    n = pl.col(value).count()
+    is_complete = (pl.col(error).count() == n) & (n > 0)
+    squares = (pl.col(error) ** 2).sum()
+    return pl.when(is_complete).then(squares.sqrt() / n)
+
+
 def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
     """Return by how much the mean of a column would change without each cluster, D.
 

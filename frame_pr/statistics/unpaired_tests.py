@@ -249,24 +249,17 @@ def _warn_of_same_rows(both: pl.DataFrame) -> None:
 
 def _warn_of_prevalence(both: pl.DataFrame, name: str) -> None:
     """Warn if prevalences differ by a z-test of two proportions, whose standard error is pooled."""
+    positives = pl.col("positives")
+    rows = pl.col("units")
     positives_a = pl.col("base positives")
-    positives_b = pl.col("positives")
     rows_a = pl.col("base units")
-    rows_b = pl.col("units")
-    rows = rows_a + rows_b
-    a = positives_a / rows_a
-    b = positives_b / rows_b
-    positives = positives_a + positives_b
-    pooled = positives / rows
-    variance = pooled * (1 - pooled) * rows / (rows_a * rows_b)
-    error = variance.sqrt()
-    difference = b - a
-    is_significant = difference.abs() > _SIGNIFICANT_Z * error
-
-    differ = both.filter(is_significant)
+    pooled = (positives + positives_a) / (rows + rows_a)
+    prevalences = both.select(a=positives_a / rows_a, b=positives / rows, pooled=pooled)
+    variance = both.select(pooled * (1 - pooled) * (1 / rows + 1 / rows_a)).to_series()
+    difference = prevalences["b"] - prevalences["a"]
+    differ = prevalences.filter(difference.abs() > _SIGNIFICANT_Z * variance.sqrt())
     if differ.height:
-        prevalences = differ.select(a=a, b=b, pooled=pooled)
-        first, second, both_groups = prevalences.row(0)
+        first, second, both_groups = differ.row(0)
         warn(
             f"compare: {name} depends on the prevalence, which differs significantly in "
             f"{differ.height} of {both.height} pairs ({first:.3g} and {second:.3g} in the first); "
