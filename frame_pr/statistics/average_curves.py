@@ -309,6 +309,7 @@ def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame
         options,
     )
     recalls = unit_values_of(what.frame, call)
+    assert recalls is not None
     table = recalls.table.drop_nulls("value")
     level = pl.col("m").cast(pl.Int64)
     table = table.with_columns(level=level)

@@ -37,11 +37,10 @@ from frame_pr.statistics.units import (
     WEIGHTS,
     Evaluation,
     UnitValues,
+    draws_groups,
     error_of_fixed_mean,
     left_out,
     means_over,
-    sampling_unit,
-    unit_values_in_clusters,
     unit_values_of,
     with_cluster_errors,
 )
@@ -338,15 +337,13 @@ Sample: TypeAlias = UnitValues[Frame] | SampledRows[Frame]
 
 def sampled_units(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
     """Return the sampled units, such as queries, or clusters of them; None if rows were drawn."""
-    unit = sampling_unit(what)
+    is_of_groups = draws_groups(what)
     columns = [column for column in what.columns if not isinstance(column, pl.Expr)]
     averaged = [column for column in what.over if column in columns]
     kind_of(frame).refuse_missing(averaged, "mean_over")
-    if unit == "groups":
-        return unit_values_of(frame, what)
-    if unit == "rows":
+    if not is_of_groups:
         return None
-    units = unit_values_in_clusters(frame, what)
+    units = unit_values_of(frame, what)
     if units is None and what.sampled == "groups":
         raise ValueError(
             "cluster=: groups of mean_over= have rows of several clusters, so clusters of rows "

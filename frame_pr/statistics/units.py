@@ -185,45 +185,40 @@ class UnitValues(NamedTuple, Generic[Frame]):
         return influences_on_mean(self.table, self.key_columns, "value")
 
 
-def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
-    """Evaluate the groups of a frame of rows; without truth and score, read its metrics."""
+def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
+    """Evaluate the groups of a frame of rows; without truth and score, read its metrics.
+
+    With `cluster`, groups lie in one cluster each, as queries of users; None if one does not.
+    """
     if what.truth is None:
         return _read_metrics(frame, what)
-    rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
-    return _evaluated_units(rows, output, what)
-
-
-def unit_values_in_clusters(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
-    """Evaluate groups that lie in one cluster each, as queries of users; None if one does not."""
-    refuse_several("cluster", what.cluster)
+    if what.cluster is not None:
+        refuse_several("cluster", what.cluster)
     request = replace(what.request(averages=True), cluster=what.cluster)
     rows, output = rows_of(frame, request, all_groups=True)
+    of_places = {str(m): name for m, name in enumerate(what.named.values())}
+    floats = [pl.col(place).cast(pl.Float64) for place in of_places]
+    table = values(rows, of_places, what.undefined).with_columns(floats)
+    if what.cluster is not None:
+        clusters = _clusters_of_groups(rows)
+        if (clusters["clusters"] > 1).any():
+            return None
+        table = table.join(clusters.drop("clusters").lazy(), on="group", how="left")
+    return _unit_values(output.restored(table), output, what)
+
+
+def _clusters_of_groups(rows: Rows) -> pl.DataFrame:
+    """Return the first `cluster` of each `group`, and the number of its `clusters`."""
     cluster = pl.col("cluster").drop_nulls()
     groups = rows.frame.group_by("group").agg(cluster.first(), clusters=cluster.n_unique())
     table = collected(groups, "auto")
-    if (table["clusters"] > 1).any():
-        return None
-    if missing := table["cluster"].null_count():
+    missing = table["cluster"].null_count()
+    if missing and (table["clusters"] <= 1).all():
         raise ValueError(
             f"cluster=: {missing} groups of a frame of totals have no rows, and so no cluster; put "
             "a row of each in, with a null score and unscored='unretrieved'"
         )
-    return _evaluated_units(rows, output, what, table.drop("clusters").lazy())
-
-
-def _evaluated_units(
-    rows: Rows,
-    output: OutputFrame[Frame],
-    what: Evaluation,
-    clusters: pl.LazyFrame | None = None,
-) -> UnitValues[Frame]:
-    """Evaluate the groups of rows. `clusters`: the cluster of each `group`."""
-    of_places = {str(m): name for m, name in enumerate(what.named.values())}
-    floats = [pl.col(place).cast(pl.Float64) for place in of_places]
-    table = values(rows, of_places, what.undefined).with_columns(floats)
-    if clusters is not None:
-        table = table.join(clusters, on="group", how="left")
-    return _unit_values(output.restored(table), output, what)
+    return table
 
 
 def _unit_values(
@@ -240,8 +235,8 @@ def _unit_values(
     return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
 
 
-def sampling_unit(what: Evaluation) -> str:
-    """Return the sampling unit: "groups", "rows", or "clusters" of either, which the data tell."""
+def draws_groups(what: Evaluation) -> bool:
+    """Return whether groups were drawn, or clusters that may hold groups, and not single rows."""
     has_values = what.truth is None
     if has_values != (what.score is None):
         raise TypeError(
@@ -257,10 +252,7 @@ def sampling_unit(what: Evaluation) -> str:
         raise ValueError(
             "sampled='groups' needs mean_over=: the keys of the groups that were drawn"
         )
-    is_mean = has_values or (what.averages and sampled != "rows")
-    if not is_mean:
-        return "rows"
-    return "groups" if what.cluster is None or has_values else "clusters"
+    return has_values or (what.averages and sampled != "rows")
 
 
 def _read_metrics(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
