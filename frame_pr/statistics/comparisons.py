@@ -305,17 +305,20 @@ def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hyp
 def _validated_draws(options: CompareOptions, method: Method | None, test: str) -> Draws:
     """Validate how signs are flipped, or rows are drawn again."""
     check_choice("method", method, ("closed", "bootstrap", None))
-    flips = test == "permutation"
     closed = "method='closed'" if method == "closed" else ""
     if test != "t":
         closed = f"test={test!r}"
         if method == "bootstrap":
             raise ValueError(f"method='bootstrap' has a test of its own: leave out {closed}")
+    of_seed = closed
+    of_flips = f"test={test!r}"
+    if test == "permutation":
+        of_seed = of_flips = ""
     return Draws(
         whole_of_draws(options, "repeats", 1_000, 100, closed),
-        whole_of_draws(options, "seed", 0, 0, "" if flips else closed),
+        whole_of_draws(options, "seed", 0, 0, of_seed),
         progress=check_flag("progress", options.get("progress", True)),
-        flips=whole_of_draws(options, "resamples", 10_000, 1, "" if flips else f"test={test!r}"),
+        flips=whole_of_draws(options, "resamples", 10_000, 1, of_flips),
     )
 
 
