@@ -178,8 +178,8 @@ def compare(
     Warns
     -----
     DataWarning
-        A difference has no bounds, units are left out, groups of `by` look like the sample, or
-        prevalences differ and a metric depends on them.
+        A difference has no bounds, units are left out, groups of `by` look like the sample, a mean
+        near 0 or 1 may lack rare values, or prevalences differ and a metric depends on them.
 
     See Also
     --------
