@@ -216,6 +216,8 @@ def _extra_runs(
     rows: Rows, key: SortKey, weight: pl.Expr, run: pl.Expr, extra_sums: Sequence[str]
 ) -> dict[str, pl.Expr]:
     """Return the running totals of the extra sums. `run`: that of the rows."""
+    if not extra_sums:
+        return {}
     gain = pl.col("gain")
     hit_gain = key.truth().cast(pl.Int64) * gain
     judged = run
