@@ -97,22 +97,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     prediction = style.label("Prediction")
     if cutoff:
         prediction = f"{prediction}\n({cutoff})"
-    width, _ = draw.figure_size()
     wide = 7 + 3 * len(classes)
-    with draw.panels_of(
-        style,
-        len(groups),
-        (wide, 5),
-        ratio=0.8,
-        shared="",
-    ) as axes:
+    with draw.axes_of(style, len(groups), (wide, 5), ratio=0.8, shared="") as axes:
         if len(groups) == 1 and not style.axes:
             ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
-            side = min(width, ems * draw.em())
-            draw.figure_of(axes[0]).set_size_inches(
-                side,
-                1.05 * side,
-            )
+            figure = draw.figure_of(axes[0])
+            side = min(figure.get_figwidth(), ems * draw.em())
+            figure.set_size_inches(side, 1.05 * side)
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)
             draw.title_panel(
@@ -192,16 +183,8 @@ def _draw_cells(
 ) -> None:
     """Draw the colours of the cells of a group, and the names of the classes."""
     n = len(names)
-    shares = (
-        cells["share"]
-        .fill_null(0)
-        .to_numpy()
-        .reshape(
-            n,
-            n,
-        )
-    )
-    colours = "Blues_r" if draw.is_dark(ax) else "Blues"
+    shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
+    colours = "Blues_r" if draw.text_on(ax.get_facecolor()) == "white" else "Blues"
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

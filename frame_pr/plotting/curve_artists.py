@@ -13,10 +13,11 @@ from frame_pr.plotting.curve_data import (
     BENEFITS,
     Curve,
     CurveOptions,
+    cells,
     has_unit_range,
     quantity_title,
 )
-from frame_pr.plotting.draw import Style
+from frame_pr.plotting.draw import GREY, REFERENCE, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,11 +26,8 @@ _POINTS = 20
 """The most thresholds that have points."""
 _EDGES = 100
 """The most rectangles with edges."""
-_LONG = 2**14
-_CELLS = 2**12
-"""Points from which a line is drawn without the points that no pixel shows, and the cells that keep
-some.
-"""
+_FILLED = 2**10
+"""The cells of fills, which keep one point each."""
 _MARKERS = "Ds^ov*pX"
 _BANDED_CURVES = 4
 """The most mean curves with bands."""
@@ -45,10 +43,10 @@ _MANY_RANKS = 1000
 _SMALLEST_RATE = 1e-7
 """The smallest rate on an axis of normal deviates."""
 _DET_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
-_ENDS: Mapping[tuple[str, tuple[str, ...]], tuple[Any, Any]] = {
-    ("fpr", ("recall",)): ((0, 0), (1, 1)),
-    ("share", ("recall",)): ((0, 0), (1, 1)),
-    ("fpr", ("fnr",)): ((0, 1), (1, 0)),
+_ENDS: Mapping[tuple[str, tuple[str, ...]], Any] = {
+    ("fpr", ("recall",)): ([(0, 0)], [(1, 1)]),
+    ("share", ("recall",)): ([(0, 0)], [(1, 1)]),
+    ("fpr", ("fnr",)): ([(0, 1)], [(1, 0)]),
 }
 """The ends of curves whose random ranking is the line between them: no row, and all rows, predicted
 positive.
@@ -96,22 +94,23 @@ def draw_curves(
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
     _set_axes(ax, curves, chart)
-    _draw_others(ax, others, options)
+    behind = {"color": GREY, "alpha": 0.4, "linewidth": 0.6}
+    for other in others:
+        draw_line(ax, other, options, {**behind, "zorder": 1.5, "label": "_other"})
+    if others:
+        draw.add_entry(ax, f"{len(others)} others", **behind)
     for drawn in curves:
         if options.rectangles or (options.interpolated and not options.mean_over):
             _draw_areas(ax, drawn, options)
         line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
         draw_line(ax, drawn.curve, options, line)
+        thin = {**drawn.line, "linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
+        for member in drawn.curve.members:
+            draw_line(ax, member, options, thin)
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
     if options.interpolated and not options.mean_over:
-        draw.add_entry(
-            ax,
-            "interpolated",
-            color=draw.grey(ax, 0.5),
-            linestyle="--",
-            linewidth=1,
-        )
+        draw.add_entry(ax, "interpolated", color=GREY, linestyle="--", linewidth=1)
     if options.baseline and len(options.ys) == 1:
         _draw_baselines(
             ax,
@@ -125,19 +124,6 @@ def draw_curves(
         draw.write_reason(ax, "no positives")
 
 
-def _draw_others(
-    ax: Axes,
-    others: Sequence[Curve],
-    options: CurveOptions,
-) -> None:
-    """Draw thin grey curves."""
-    line = {"color": draw.grey(ax, 0.75), "linewidth": 0.6}
-    for other in others:
-        draw_line(ax, other, options, {**line, "zorder": 1.5, "label": "_other"})
-    if others:
-        draw.add_entry(ax, f"{len(others)} others", **line)
-
-
 def draw_line(
     ax: Axes,
     curve: Curve,
@@ -147,84 +133,33 @@ def draw_line(
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
     import numpy as np
 
-    points = curve.points.select(pl.col("x", "y").cast(pl.Float64)).drop_nulls()
+    points = curve.points
     if not points.height:
         return
-    start, end = _ENDS.get(options.axes, (None, None))
+    before, after = _ENDS.get(options.axes, ([], []))
     drawstyle = "default"
     if options.is_pr:
-        # A threshold adds the recall up to its own, as in the sum of the area. Misses above the
-        # first hit add none.
-        if points["x"][-1] > 0:
-            points = points.filter(pl.col("x") > 0)
-        start = (0.0, points["y"][0])
+        # A threshold adds the recall up to its own, as in the sum of the area.
+        before = [(0.0, points["y"][0])]
         drawstyle = "steps-pre"
     elif options.x == "threshold" and options.ys[0] not in BENEFITS:
         drawstyle = "steps-post"
     if points.height <= _POINTS and line.get("gid") == draw.CURVE:
         line = {"marker": "o", "markersize": 4, **line}
-    xy = _visible(*points.to_numpy().T)
-    thresholds = slice(0, len(xy))
-    if start is not None:
-        xy = np.vstack([start, xy])
-        thresholds = slice(1, len(xy))
-    if end is not None:
-        xy = np.vstack([xy, end])
-    properties: dict[str, Any] = {"drawstyle": drawstyle, "markevery": thresholds, **line}
-    ax.plot(*xy.T, **properties)
-
-
-def _visible(x: Any, y: Any) -> Any:
-    """Return the points of a line, of a long one four in each of 4096 cells.
-
-    They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel.
-    Cells also end at logarithmically spaced places, so that a reader may change the scale.
-    """
-    import numpy as np
-
-    rising = 1 if x[-1] >= x[0] else -1
-    if len(x) <= _LONG or (np.diff(x) * rising < 0).any():
-        return np.column_stack([x, y])
-    starts = _cells(rising * x)
-    last = np.append(starts[1:], len(x)) - 1
-    extremes = [
-        np.minimum.reduceat(y, starts),
-        np.maximum.reduceat(y, starts),
-    ]
-    heights = np.column_stack([y[starts], *extremes, y[last]])
-    places = np.column_stack(
-        [
-            x[starts],
-            x[starts],
-            x[starts],
-            x[last],
-        ]
-    )
-    return np.column_stack([places.ravel(), heights.ravel()])
-
-
-def _cells(x: Any, n: int = _CELLS) -> Any:
-    """Return the places in sorted numbers where cells of the axis begin."""
-    import numpy as np
-
-    even = np.searchsorted(
-        x,
-        np.linspace(x[0], x[-1], n),
-        side="right",
-    )
-    growing = np.geomspace(1, len(x), n).astype(np.int64)
-    starts = np.unique(np.concatenate([[0], even, growing]))
-    return starts[starts < len(x)]
+    xy = np.vstack([*before, points.select("x", "y").to_numpy(), *after])
+    thresholds = slice(len(before), len(before) + points.height)
+    line = {"drawstyle": drawstyle, "markevery": thresholds, **line}
+    ax.plot(*xy.T, **line)
 
 
 def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     """Fill the rectangles under a curve, and what its envelope adds."""
     import numpy as np
 
-    points = drawn.curve.points.filter(pl.col("x") > 0)
-    if points.height > _LONG:
+    points = drawn.curve.points
+    if points.height > _FILLED:
         # Fills keep the last point of each cell.
-        starts = _cells(points["x"].to_numpy(), _CELLS // 4)
+        starts = cells(points["x"], _FILLED)
         points = points[np.append(starts[1:], points.height) - 1]
     points = pl.concat([points.head(1).with_columns(x=0.0), points])
     edges = points["x"].to_numpy()
@@ -232,22 +167,15 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     colour = drawn.colour
     if options.interpolated:
         top = points["envelope"].to_numpy()
-        line: dict[str, Any] = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
-        ax.plot(edges, top, color=colour, label="_envelope", **line)
+        step = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
+        ax.plot(edges, top, color=colour, label="_envelope", **step)
         ax.fill_between(edges, raw, top, step="pre", color=colour, alpha=0.15, linewidth=0)
     if options.rectangles:
         ax.fill_between(edges, top, step="pre", color=colour, alpha=0.25, linewidth=0)
         # The last point at each recall is at the right end of a rectangle.
         last = np.flatnonzero(np.diff(edges, append=2) > 0)
         if len(last) <= _EDGES:
-            ax.vlines(
-                edges[last],
-                0,
-                top[last],
-                color=colour,
-                linewidth=0.8,
-                alpha=0.6,
-            )
+            ax.vlines(edges[last], 0, top[last], color=colour, linewidth=0.8, alpha=0.6)
 
 
 def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
@@ -258,14 +186,7 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
     for added, tp, k in curve.steps:
         height = f"{tp}/{k}"
         middle = left + added / positives / 2
-        ax.text(
-            middle,
-            tp / k / 2,
-            height,
-            ha="center",
-            va="center",
-            fontsize="small",
-        )
+        ax.text(middle, tp / k / 2, height, ha="center", va="center", fontsize="small")
         left += added / positives
         terms.append(height if added == 1 else f"{added}·{height}")
     if terms and not chart.in_panel and not ax.get_title():
@@ -289,7 +210,7 @@ def _draw_bands(
     banded = [drawn for drawn in curves if drawn.curve.band is not None]
     for drawn in banded:
         band: Any = drawn.curve.band
-        x, low, high = band.drop_nulls().cast(pl.Float64).to_numpy().T
+        x, low, high = band.to_numpy().T
         ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
     if not banded:
         return
@@ -300,13 +221,7 @@ def _draw_bands(
         about = f"bootstrap, n = {draw.count_text(sizes.pop())}" if len(sizes) == 1 else "bootstrap"
     where = quantity_title(options.x).lower()
     text = f"{label} at each {where} ({about})"
-    draw.add_entry(
-        ax,
-        text,
-        color=draw.grey(ax, 0.5),
-        linewidth=6,
-        alpha=0.2,
-    )
+    draw.add_entry(ax, text, color=GREY, linewidth=6, alpha=0.2)
 
 
 def _draw_baselines(
@@ -317,39 +232,31 @@ def _draw_baselines(
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
     options = chart.options
     y = options.ys[0]
-    grey = draw.grey(ax, 0.5)
-    random_ranking = chart.style.label("random ranking")
     shares = _prevalences(curves)
     if not shares:
         return
+    entries = {chart.style.label("random ranking") + " (AUC = 0.5)" * options.is_roc: REFERENCE}
     if options.axes in _ENDS:
         # Many points, so that the line is right on other scales.
         x = [i / 200 for i in range(201)]
-        label = random_ranking + " (AUC = 0.5)" * options.is_roc
-        _draw_reference(
-            ax,
-            x,
-            x[::-1] if options.is_det else x,
-            ":",
-        )
-        draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
+        _draw_reference(ax, x, x[::-1] if options.is_det else x)
     elif y == "lift":
-        ax.axhline(1, color=grey, linestyle=":", linewidth=1, label="_baseline", zorder=1)
-        draw.add_entry(ax, random_ranking, color=grey, linestyle=":", linewidth=1)
+        ax.axhline(1, label="_baseline", zorder=1, **REFERENCE)
     elif y == "precision":
-        _draw_prevalences(ax, shares, chart)
+        entries = _draw_prevalences(ax, shares, chart)
     elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
         x = [i / 300 for i in range(298)]
+        entries = {}
         for stroke, name, selected in ((":", "alert on all rows", 1), ("--", "alert on none", 0)):
+            line = REFERENCE | {"linestyle": stroke}
             for share in shares:
-                _draw_reference(
-                    ax,
-                    x,
-                    [_cost_of_alerts(y, t, share, selected) for t in x],
-                    stroke,
-                )
-            label = chart.style.label(name)
-            draw.add_entry(ax, label, color=grey, linestyle=stroke, linewidth=1)
+                costs = [_cost_of_alerts(y, t, share, selected) for t in x]
+                _draw_reference(ax, x, costs, stroke)
+            entries[chart.style.label(name)] = line
+    else:
+        return
+    for label, line in entries.items():
+        draw.add_entry(ax, label, **line)
 
 
 def _prevalences(curves: Sequence[Curve]) -> list[float]:
@@ -358,15 +265,9 @@ def _prevalences(curves: Sequence[Curve]) -> list[float]:
     return sorted({round(share, 2) or share: share for share in shares}.values())
 
 
-def _draw_reference(
-    ax: Axes,
-    x: Sequence[float],
-    y: Sequence[float],
-    stroke: str,
-) -> None:
+def _draw_reference(ax: Axes, x: Sequence[float], y: Sequence[float], stroke: str = ":") -> None:
     """Draw a thin grey line that the legend does not name."""
-    grey = draw.grey(ax, 0.5)
-    ax.plot(x, y, color=grey, linestyle=stroke, linewidth=1, zorder=1, label="_baseline")
+    ax.plot(x, y, zorder=1, label="_baseline", **REFERENCE | {"linestyle": stroke})
 
 
 def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> float:
@@ -378,36 +279,22 @@ def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> fl
     return selected * (benefit if y == "net_benefit" else benefit / share)
 
 
-def _draw_prevalences(
-    ax: Axes,
-    shares: Sequence[float],
-    chart: Chart,
-) -> None:
-    """Draw the precision of a random ranking: a line for each prevalence, or a band around many."""
-    grey = draw.grey(ax, 0.5)
+def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> dict[str, Any]:
+    """Draw the precision of a random ranking: a line for each prevalence, or a band around many.
+
+    Return the entry of the legend.
+    """
     label = chart.style.label("prevalence")
     if not chart.in_panel:
-        ends = dict.fromkeys(
-            map(
-                draw.number_text,
-                (shares[0], shares[-1]),
-            )
-        )
+        ends = dict.fromkeys(map(draw.number_text, (shares[0], shares[-1])))
         label = f"{label} ({' to '.join(ends)})"
     if len(shares) > _BASELINES:
-        ax.axhspan(
-            shares[0],
-            shares[-1],
-            color=grey,
-            alpha=0.2,
-            linewidth=0,
-            zorder=0.5,
-        )
-        draw.add_entry(ax, label, color=grey, alpha=0.2, linewidth=6)
-        return
+        band = {"color": GREY, "alpha": 0.2}
+        ax.axhspan(shares[0], shares[-1], linewidth=0, zorder=0.5, **band)
+        return {label: {**band, "linewidth": 6}}
     for share in shares:
-        ax.axhline(share, color=grey, linestyle=":", linewidth=1, label="_baseline", zorder=1)
-    draw.add_entry(ax, label, color=grey, linestyle=":", linewidth=1)
+        ax.axhline(share, label="_baseline", zorder=1, **REFERENCE)
+    return {label: REFERENCE}
 
 
 def _draw_marks(
@@ -447,12 +334,11 @@ def _draw_marks(
             draw.add_entry(
                 ax,
                 text,
-                color=drawn.colour if one else draw.grey(ax, 0.35),
+                color=drawn.colour if one else GREY,
                 **shape,
             )
             if by_threshold:
-                grey = draw.grey(ax, 0.5)
-                ax.axvline(mark.x, color=grey, linewidth=0.8, zorder=1, label="_guide")
+                ax.axvline(mark.x, color=GREY, linewidth=0.8, zorder=1, label="_guide")
         texts.add(text)
 
 

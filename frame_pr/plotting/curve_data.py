@@ -22,7 +22,7 @@ from frame_pr.frames.columns import column_names
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import CURVE_COLUMNS, curve
 from frame_pr.functions.evaluation import evaluate, keys_of_means
-from frame_pr.metrics.metric import Counts, ratio
+from frame_pr.metrics.metric import ratio
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import net_benefit, rate_of
 from frame_pr.plotting import draw
@@ -55,6 +55,11 @@ little.
 _GRID = 4096
 _MOST_THRESHOLDS = 2**14
 """The thresholds of a decision curve, and the most scores next to which it has more."""
+_LONG = 2**14
+_CELLS = 2**12
+"""Points from which a line is drawn without the points that no pixel shows, and the cells that keep
+some.
+"""
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
@@ -96,8 +101,8 @@ class CurveOptions:
                     f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
                 )
         averages = self.mean_over and self.x != "k"
-        for name, is_given in {"interval": self.interval, "mean_over": averages}.items():
-            if is_given and not self.area:
+        for name, value in {"interval": self.interval, "mean_over": averages}.items():
+            if value and not self.area:
                 raise ValueError(
                     f"{name}= is about precision by recall and ROC curves: leave out x= and y=, "
                     f"or {name}="
@@ -152,17 +157,6 @@ def has_unit_range(name: str) -> bool:
     return name == "share" or (name not in _TITLES and rate_of(name).range == "0 to 1")
 
 
-def benefit(name: str, counts: Counts, threshold: pl.Expr) -> pl.Expr:
-    """Return the net benefit or the standardized net benefit at a threshold."""
-    total = counts.rows if name == "net_benefit" else counts.positives
-    return net_benefit(
-        counts.tp,
-        counts.k - counts.tp,
-        threshold / (1 - threshold),
-        total,
-    )
-
-
 def _quantity(argument: str, name: Any) -> str:
     """Check the name of the quantity of an axis."""
     if not isinstance(name, str):
@@ -214,8 +208,9 @@ def _mark(value: Any) -> Goal:
         if name.startswith("threshold=") and is_metric(f"k@{name}"):
             number = float(name.removeprefix("threshold="))
     if not isinstance(number, (str, bool)) and hasattr(number, "__float__"):
-        is_small = isinstance(number, int) and abs(number) < 2**62
-        return Goal("threshold", number if is_small else check_float("mark", number))
+        if not isinstance(number, int) or abs(number) >= 2**62:
+            number = check_float("mark", number)
+        return Goal("threshold", number)
     metric = f"threshold@{name}"
     if not is_metric(metric):
         raise ValueError(
@@ -224,12 +219,11 @@ def _mark(value: Any) -> Goal:
         )
     if name.startswith(("max_", "min_")):
         title = draw.metric_title(name)
-        return Goal(
-            title[0].lower() + title[1:],
-            metrics=(metric, name),
-        )
-    head, _, cutoff = name.partition("=")
-    text = f"{draw.metric_title(head).lower()} {cutoff}" if cutoff else f"rank {name}"
+        return Goal(title[0].lower() + title[1:], metrics=(metric, name))
+    head, is_rate, cutoff = name.partition("=")
+    text = f"rank {name}"
+    if is_rate:
+        text = f"{draw.metric_title(head).lower()} {cutoff}"
     return Goal(text, metrics=(metric,))
 
 
@@ -255,10 +249,7 @@ class Curve(NamedTuple):
     several.
     """
     points: pl.DataFrame
-    """The points in the order of the ranking:
-
-    `x, y`, and `envelope`, `low` and `high` if the plot draws them.
-    """
+    """The points in the order of the ranking: `x, y`, and `envelope` if the plot draws it."""
     area: float | None = None
     """The area under the curve, if it has a name."""
     envelope_area: float | None = None
@@ -272,6 +263,8 @@ class Curve(NamedTuple):
     """The standard deviation of the areas of the averaged curves, if there are few."""
     band: pl.DataFrame | None = None
     """The pointwise confidence interval of the curve: `x, low, high`."""
+    members: Sequence[Curve] = ()
+    """The averaged curves, if they are few."""
     steps: Sequence[tuple[int, int, int]] = ()
     """Of few steps: how many positives each adds, and tp and k after it."""
 
@@ -283,8 +276,6 @@ class Curves(NamedTuple):
     curves: list[Curve]
     without_positives: list[tuple[Any, ...]]
     """The keys of groups that have no curve."""
-    members: Sequence[Curve] = ()
-    """The curves of the groups behind their means."""
 
 
 class ScoredRows(NamedTuple):
@@ -302,43 +293,32 @@ class ScoredRows(NamedTuple):
         """Return the keyword arguments that all functions share."""
         return {"by": self.by, "positive": self.positive, **self.options}
 
-    def numbers(self, names: Sequence[str]) -> dict[tuple[str, ...], dict[str, Any]]:
-        """Return metrics by the keys of the groups."""
-        groups = self.table(*names).groups()
-        return {_as_text(key): table.row(0, named=True) for key, table in groups}
-
-    def table(self, *names: str) -> Result:
+    def table(self, names: Sequence[str]) -> Result:
         """Return metrics of the groups."""
         frame = evaluate(self.frame, names, self.truth, self.score, **self.keywords)
         return read_result(frame, dict.fromkeys(names, "such metrics"), "plot draws metrics")
 
 
+def _by_key(result: Result) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the only row of each group, by a key that is the same in other frames, also if NaN."""
+    return {_as_text(key): table.row(0, named=True) for key, table in result.groups()}
+
+
 def _as_text(key: Sequence[Any]) -> tuple[str, ...]:
-    """Return a key that equals that of the same group in another frame, also if it is NaN."""
     return tuple(map(draw.value_text, key))
 
 
 def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
-    # Precision by recall needs no other columns: the sizes of groups are cheaper.
-    counts = [] if options.is_pr else ["fn", "tn"]
-    quantities = dict.fromkeys([options.x, *options.ys, *counts])
-    rates = [name for name in quantities if name not in (*CURVE_COLUMNS, *_TITLES)]
+    rates = [name for name in _columns(options) if name not in CURVE_COLUMNS]
     frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.keywords)
-    metrics = [
-        "positives",
-        "rows",
-        *(name for goal in options.marks for name in goal.metrics),
-    ]
-    numbers = rows.numbers(list(dict.fromkeys(metrics)))
-    bands = _bands(rows, options) if options.interval else {}
-    data = _curves(_read_curve(frame, options), numbers, options)
-    curves = []
-    for of_group in data.curves:
-        key = _as_text([of_group.key[name] for name in data.keys])
-        areas = _areas(of_group.points, options)
-        curves.append(of_group._replace(band=bands.get(key), **areas))
-    return data._replace(curves=curves)
+    of_marks = [name for goal in options.marks for name in goal.metrics]
+    # The sizes of groups are cheaper than columns of the curve.
+    numbers = _by_key(rows.table([*dict.fromkeys(["positives", "rows", *of_marks])]))
+    if options.interval:
+        for key, table in _average(rows, options).groups():
+            numbers[_as_text(key)]["band"] = _band(table, options.x)
+    return _curves(_read_curve(frame, options), numbers, options)
 
 
 def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
@@ -355,24 +335,28 @@ def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
     return _curves(_read_curve(frame, options), {}, options)
 
 
-def _read_curve(frame: Any, options: CurveOptions) -> Result:
-    """Read a result of `curve`, and add the share of the rows."""
-    quantities = [options.x, *options.ys]
+def _columns(options: CurveOptions) -> dict[str, str]:
+    """Return the columns of `curve` that a plot needs, each with the advice if one lacks it."""
     columns = dict.fromkeys(CURVE_COLUMNS, "for scored rows, give truth and score")
-    columns |= {"fn": "", "tn": ""}
-    for name in quantities:
+    for name in (options.x, *options.ys):
         if name in ("share", *BENEFITS):
             columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
-        elif name not in (*columns, *_TITLES):
+        elif name not in columns:
             columns[name] = f"curve(..., rates=[{name!r}]) adds it"
+    return columns
+
+
+def _read_curve(frame: Any, options: CurveOptions) -> Result:
+    """Read a result of `curve`, and add the share of the rows."""
+    columns = {"fn": "", "tn": ""} | _columns(options)
     result = read_result(frame, columns, _EXPECTATION)
     table = result.table
     if table["k"].null_count():
         raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
-    if "share" in quantities:
-        rows = pl.sum_horizontal("k", "fn", "tn")
-        table = table.with_columns(share=ratio(pl.col("k"), rows))
-    if set(BENEFITS) & set(quantities):
+    if "share" in (options.x, *options.ys):
+        share = ratio(pl.col("k"), pl.sum_horizontal("k", "fn", "tn"))
+        table = table.with_columns(share=share)
+    if set(BENEFITS) & set(options.ys):
         threshold = pl.col("threshold").cast(pl.Float64)
         if table.select(((threshold < 0) | (threshold > 1)).any()).item():
             raise ValueError("y: net benefit needs scores that are probabilities between 0 and 1")
@@ -397,21 +381,19 @@ def _curves(
             without.append(key)
             continue
         for y in options.ys:
-            of_group = numbers.get(_as_text(key), {})
-            curve_of_group = _curve(table, y, of_group, options)
-            marks = _marked(table, y, of_group, options)
-            key_of_y = _key(result, key, y, options)
-            curves.append(curve_of_group._replace(key=key_of_y, marks=marks))
+            names = _key(result, key, y, options)
+            curves.append(_curve(table, y, names, numbers.get(_as_text(key), {}), options))
     return Curves([*result.keys], curves, without)
 
 
 def _curve(
     table: pl.DataFrame,
     y: str,
+    key: dict[str, Any],
     numbers: Mapping[str, Any],
     options: CurveOptions,
 ) -> Curve:
-    """Return the curve of a group with its sizes, as far as they are known."""
+    """Return the curve of a group, with its sizes as far as they are known."""
     last = table.row(-1, named=True)
     positives = numbers.get("positives")
     rows = numbers.get("rows")
@@ -421,8 +403,22 @@ def _curve(
         positives = last["tp"] + last["fn"]
         rows = last["k"] + last["fn"] + last["tn"]
     points = _points(table, y, options)
-    steps = _steps(table) if options.rectangles else []
-    return Curve({}, points, positives=positives, rows=rows, steps=steps)
+    areas = {}
+    if numbers:
+        areas = _areas(points, options)
+    steps = []
+    if options.rectangles:
+        steps = _steps(table)
+    return Curve(
+        key,
+        _visible(points),
+        positives=positives,
+        rows=rows,
+        marks=_marked(table, y, numbers, options),
+        band=numbers.get("band"),
+        steps=steps,
+        **areas,
+    )
 
 
 def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
@@ -433,7 +429,47 @@ def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
     if options.interpolated:
         envelope = table["precision"].reverse().cum_max().reverse()
         points = points.with_columns(envelope=envelope)
+    points = points.cast(pl.Float64).drop_nulls().rechunk()
+    if options.is_pr and points["x"][-1] > 0:
+        # Misses above the first hit add no recall.
+        points = points.slice(int((points["x"] == 0).sum()))
     return points
+
+
+def _visible(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the points of a line, of a long one four in each of 4096 cells.
+
+    They are the first, the lowest, the highest and the last, and a cell is narrower than a pixel.
+    """
+    import numpy as np
+
+    x = points["x"]
+    if len(x) <= _LONG or not (x.is_sorted() or x.is_sorted(descending=True)):
+        return points
+    starts = cells(x)
+    heights = points["y"].to_numpy()
+    first = points[starts]
+    lowest = first.with_columns(y=np.minimum.reduceat(heights, starts))
+    highest = first.with_columns(y=np.maximum.reduceat(heights, starts))
+    last = points[np.append(starts[1:], len(x)) - 1]
+    four = pl.concat([first, lowest, highest, last])
+    return four[np.arange(four.height).reshape(4, -1).T.ravel()]
+
+
+def cells(x: pl.Series, n: int = _CELLS) -> Any:
+    """Return the places in sorted numbers where cells of the axis begin.
+
+    Cells also end at logarithmically spaced places, so that a reader may change the scale.
+    """
+    import numpy as np
+
+    values = x.to_numpy()
+    if values[0] > values[-1]:
+        values = -values
+    even = np.searchsorted(values, np.linspace(values[0], values[-1], n), side="right")
+    growing = np.geomspace(1, len(x), n).astype(np.int64)
+    starts = np.unique(np.concatenate([[0], even, growing]))
+    return starts[starts < len(x)]
 
 
 def _benefits(
@@ -450,45 +486,31 @@ def _benefits(
     scores = table["threshold"].cast(pl.Float64).to_numpy()
     thresholds = np.array([at])
     if at is None:
-        near = scores if len(scores) <= _MOST_THRESHOLDS else scores[:0]
+        near = scores[: _MOST_THRESHOLDS * (len(scores) <= _MOST_THRESHOLDS)]
         grid = np.linspace(0.0, 0.99, _GRID)
         thresholds = np.unique(np.concatenate([grid, near, np.nextafter(near, 2.0)]))
         thresholds = thresholds[thresholds < 1]
     # Rows with a score of at least the threshold are predicted positive.
     order = 1 if _is_ascending(table) else -1
-    reached = np.searchsorted(order * scores, order * thresholds, side="right")
-    nothing = table.head(1).select(
-        tp=pl.col("tp") * 0,
-        k=pl.col("k") * 0,
-    )
-    selected = pl.concat([nothing, table.select("tp", "k")])[reached]
+    selected = np.searchsorted(order * scores, order * thresholds, side="right")
+    tp, k = (np.append(0.0, table[name])[selected] for name in ("tp", "k"))
     last = table.row(-1, named=True)
-    positives = last["tp"] + last["fn"]
-    rows = last["k"] + last["fn"] + last["tn"]
-    counts = Counts(
-        pl.col("tp"),
-        pl.col("k"),
-        pl.lit(positives),
-        pl.lit(rows),
-    )
-    selected = selected.with_columns(x=thresholds)
-    return selected.select(
-        "x",
-        y=benefit(y, counts, pl.col("x")),
-    )
+    total = last["tp"] + last["fn"]
+    if y == "net_benefit":
+        total = last["k"] + last["fn"] + last["tn"]
+    points = pl.DataFrame({"x": thresholds, "tp": tp, "fp": k - tp})
+    odds = pl.col("x") / (1 - pl.col("x"))
+    benefits = net_benefit(pl.col("tp"), pl.col("fp"), odds, pl.lit(total))
+    return points.select("x", y=benefits)
 
 
 def _steps(table: pl.DataFrame) -> list[tuple[int, int, int]]:
     """Return how many positives each step adds, and tp and k after it, if they are few counts."""
-    steps = table.select(
-        "tp",
-        "k",
-        d=pl.col("tp").diff().fill_null(pl.col("tp")),
-    )
-    steps = steps.filter(pl.col("d") > 0)
+    steps = table.select(pl.col("tp").diff().fill_null(pl.col("tp")).alias("added"), "tp", "k")
+    steps = steps.filter(pl.col("added") > 0)
     if steps.height > _EXPLAINED or not steps["tp"].dtype.is_integer():
         return []
-    return steps.select("d", "tp", "k").rows()
+    return steps.rows()
 
 
 def _is_ascending(table: pl.DataFrame) -> bool:
@@ -501,31 +523,20 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
     """Return the area under a curve: the sum over its steps, or of ROC its trapezoids."""
     import numpy as np
 
-    x = points["x"]
-    y = points["y"]
-    if options.is_roc:
-        corners = pl.concat(
-            [
-                x.head(0).extend_constant(0.0, 1),
-                x,
-                x.head(0).extend_constant(1.0, 1),
-            ]
-        )
-        heights = pl.concat(
-            [
-                y.head(0).extend_constant(0.0, 1),
-                y,
-                y.head(0).extend_constant(1.0, 1),
-            ]
-        )
-        middles = (heights + heights.shift(1)) / 2
-        return {"area": None if x.null_count() else (corners.diff() * middles).sum()}
-    if not options.is_pr:
+    if not options.area:
         return {}
-    width = np.diff(x.to_numpy(), prepend=0.0)
-    areas = {"area": float(width @ y.to_numpy())}
+    x = points["x"].to_numpy()
+    y = points["y"].to_numpy()
+    width = np.diff(x)
+    area = x[0] * y[0] + width @ y[1:]
+    if options.is_roc:
+        # Trapezoids, also before the first threshold and after the last.
+        area -= (x[0] * y[0] + width @ np.diff(y)) / 2
+        area += (1 - x[-1]) * (1 + y[-1]) / 2
+    areas: dict[str, Any] = {"area": float(area)}
     if options.interpolated:
-        areas["envelope_area"] = float(width @ points["envelope"].to_numpy())
+        envelope = points["envelope"].to_numpy()
+        areas["envelope_area"] = float(x[0] * envelope[0] + width @ envelope[1:])
     return areas
 
 
@@ -544,55 +555,39 @@ def _marked(
             threshold = numbers.get(goal.metrics[0])
         if threshold is None:
             continue
-        reached = scores <= threshold if _is_ascending(table) else scores >= threshold
+        reached = scores >= threshold
+        if _is_ascending(table):
+            reached = scores <= threshold
         if y in BENEFITS:
             point: Any = _benefits(table, y, float(threshold)).row(0)
         elif reached.any():
-            at = table.row(int(reached.sum()) - 1, named=True)
-            point = (
-                threshold if options.x == "threshold" else at[options.x],
-                at[y],
-            )
+            at = table.row(int(reached.sum()) - 1, named=True) | {"threshold": threshold}
+            point = (at[options.x], at[y])
         else:
             continue
         if None not in point:
             text = draw.threshold_text(threshold)
-            value = f" at {text}" if goal.metrics else f" {text}"
-            if len(goal.metrics) > 1:
+            value = f" {text}"
+            if goal.metrics:
+                value = f" at {text}"
+            if goal.metrics[1:]:
                 value = f" = {draw.number_text(numbers[goal.metrics[1]])}{value}"
-            marks.append(
-                Mark(
-                    number,
-                    goal.text,
-                    value,
-                    text,
-                    *map(float, point),
-                )
-            )
+            marks.append(Mark(number, goal.text, value, text, *map(float, point)))
     return marks
 
 
-def _bands(rows: ScoredRows, options: CurveOptions) -> dict[tuple[str, ...], pl.DataFrame]:
-    """Return the pointwise confidence intervals of the curves, by the keys of their groups."""
-    frame = average_curve(
-        rows.frame,
-        rows.truth,
-        rows.score,
-        x=options.x,
-        **rows.keywords,
-    )
-    columns = dict.fromkeys((options.x, "low", "high"), "a band")
-    result = read_result(frame, columns, "plot draws bands")
-    return {_as_text(key): _band(table, options.x) for key, table in result.groups()}
+def _average(rows: ScoredRows, options: CurveOptions, **arguments: Any) -> Result:
+    """Return mean curves, or the bounds of the curves of groups."""
+    arguments |= {"x": options.x, **rows.keywords}
+    frame = average_curve(rows.frame, rows.truth, rows.score, **arguments)
+    columns = dict.fromkeys((options.x, *options.ys, "low", "high", "groups"), "a mean curve")
+    return read_result(frame, columns, "plot draws mean curves")
 
 
-def _band(table: pl.DataFrame, x: str) -> pl.DataFrame:
-    """Return the bounds of a curve at each place of an axis."""
-    return table.select(
-        pl.col(x).alias("x"),
-        "low",
-        "high",
-    )
+def _band(table: pl.DataFrame, x: str) -> pl.DataFrame | None:
+    """Return the bounds of a curve at each place of an axis, if it has some."""
+    band = table.select(pl.col(x).alias("x"), "low", "high").drop_nulls()
+    return band if band.height else None
 
 
 def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
@@ -606,38 +601,29 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
     areas = _mean_areas(of_groups, options)
     most: Any = areas.table["n"].max()
     is_few = most is None or most < _MEMBERS
-    frame = average_curve(
-        rows.frame,
-        rows.truth,
-        rows.score,
-        mean_over=over,
-        x=options.x,
-        interpolated=options.interpolated,
-        band=None if is_few else "interval",
-        **rows.keywords,
-    )
+    band = {"band": None} if is_few else {}
+    result = _average(rows, options, mean_over=over, interpolated=options.interpolated, **band)
+    numbers = _by_key(areas)
     x = options.x
     y = options.ys[0]
-    columns = dict.fromkeys((x, y, "low", "high", "groups"), "a mean curve")
-    result = read_result(frame, columns, "plot draws mean curves")
-    by_key = {_as_text(key): table.row(0, named=True) for key, table in areas.groups()}
+    members: list[Curve] = []
+    if is_few:
+        members = curves_of_rows(of_groups, options).curves
     curves = []
     for key, table in result.groups():
+        names = _key(result, key, y, options)
         if table.height:
-            area = by_key.get(_as_text(key), {"area": None, "spread": None})
             mean = Curve(
-                _key(result, key, y, options),
+                names,
                 table.select(x=x, y=y),
-                area["area"],
+                numbers[_as_text(key)]["area"],
                 groups=table["groups"][0],
+                spread=numbers[_as_text(key)]["spread"],
+                band=_band(table, x),
+                members=[each for each in members if names.items() <= each.key.items()],
             )
-            if is_few:
-                mean = mean._replace(spread=area["spread"])
-            else:
-                mean = mean._replace(band=_band(table, x))
             curves.append(mean)
-    members = curves_of_rows(of_groups, options).curves if is_few else []
-    return Curves([*result.keys], curves, [], members)
+    return Curves([*result.keys], curves, [])
 
 
 def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
@@ -645,27 +631,20 @@ def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
     name = "roc_auc" if options.is_roc else "average_precision"
     if options.interpolated:
         name = "interpolated_average_precision"
-    areas = rows.table(name)
+    areas = rows.table([name])
     keys = {key: areas.keys[key] for key in keys_left([*areas.keys], options.mean_over)}
     value = pl.col(name)
-    numbers = [
-        value.count().alias("n"),
-        value.mean().alias("area"),
-        value.std().alias("spread"),
-    ]
-    if keys:
-        table = areas.table.group_by(list(keys.values()), maintain_order=True).agg(numbers)
-    else:
-        table = areas.table.select(numbers)
-    return Result(keys, table)
+    numbers = {"n": value.count(), "area": value.mean(), "spread": value.std()}
+    # A constant stands for the key that is left if there is none.
+    groups = areas.table.group_by(list(keys.values()) or pl.lit(0), maintain_order=True)
+    return Result(keys, groups.agg(**numbers))
 
 
 def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
-    last: Any = rows.table("rows").table["rows"].max() or 0
+    last: Any = rows.table(["rows"]).table["rows"].max() or 1
     ranks = {*range(1, min(last, 10) + 1)}
-    if last:
-        ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
+    ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
     names = [f"{y}@{k}" for y in options.ys for k in sorted(ranks)]
     keywords = {**rows.keywords, "mean_over": options.mean_over}
     frame = intervals(rows.frame, names, rows.truth, rows.score, **keywords)
@@ -674,15 +653,13 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     curves = []
     for (key, table), y in product(result.groups(), options.ys):
         of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
-        of_y = of_y.with_columns(
-            x=pl.col("metric").str.split("@").list.last().cast(int),
-            y="value",
-        )
+        ranks_of_y = pl.col("metric").str.split("@").list.last().cast(int)
+        points = of_y.with_columns(x=ranks_of_y, y="value")
         curve_of_mean = Curve(
             _key(result, key, y, options),
-            of_y.select("x", "y"),
-            groups=of_y["n" if "n" in of_y.columns else "units"][0],
-            band=_band(of_y, "x"),
+            points.select("x", "y"),
+            groups=points["n" if "n" in points.columns else "units"][0],
+            band=_band(points, "x"),
         )
         curves.append(curve_of_mean)
     return Curves([*result.keys], curves, [])

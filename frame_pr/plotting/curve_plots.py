@@ -15,7 +15,7 @@ from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, draw_line, scales_of
+from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
     BENEFITS,
     Y_KEY,
@@ -216,29 +216,32 @@ def plot(
     of_rows = options_in(options)
     rows = ScoredRows(frame, truth, score, by, positive, of_rows)
     data = _data(rows, selection)
+    label = ""
+    if positive is not None:
+        label = draw.shorten(draw.value_text(positive), 20)
     chart = Chart(
         options=selection,
         style=style,
         line=line,
-        positive="" if positive is None else draw.shorten(draw.value_text(positive), 20),
+        positive=label,
         scales=scales_of(data.curves, selection),
         noun=_noun(of_rows),
     )
-    facets = _facets(selection.facet, data.keys)
-    return _draw_panels(data, facets, chart) if facets else _draw_axes(data, chart)
+    if facets := _facets(selection.facet, data.keys):
+        return _draw_panels(data, facets, chart)
+    return _draw_axes(data, chart)
 
 
 def _data(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of scored rows, or read those of a frame that `curve` gave."""
-    given = [argument is not None for argument in (rows.truth, rows.score)]
-    if not any(given):
+    if rows.truth is None and rows.score is None:
         if options.mean_over or rows.by is not None or rows.options:
             raise TypeError(
                 "mean_over=, by= and options need truth and score; without them, plot draws a "
                 "frame of curve"
             )
         return curves_of_result(rows.frame, options)
-    if not all(given):
+    if rows.truth is None or rows.score is None:
         raise TypeError(
             "plot takes truth and score for scored rows, or neither for a frame that curve gave"
         )
@@ -255,7 +258,9 @@ def _noun(options: Mapping[str, Any]) -> str:
     if options.get("prevalence") is not None:
         # It is the number of a population that nobody has seen.
         return ""
-    return "positives" if options.get("weight") is None else "positive weight"
+    if options.get("weight") is not None:
+        return "positive weight"
+    return "positives"
 
 
 def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,33 +284,28 @@ def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
         except Exception:  # Each property raises errors of its own types.
             is_valid = False
         if not is_valid:
-            hint = "the page of matplotlib's Line2D has the values"
-            if isinstance(value, (list, tuple)):
-                hint = (
-                    "it is for all lines, and colors={'s1': 'red', 's2': 'blue'} sets a colour for "
-                    "each"
-                )
-            raise ValueError(f"{name}: {shown(value)} is no {name} of a line in matplotlib; {hint}")
+            raise ValueError(
+                f"{name}: {shown(value)} is no {name} of a line in matplotlib, which is for all "
+                "lines; colors={'s1': 'red', 's2': 'blue'} sets a colour for each"
+            )
     return properties
 
 
 def _facets(facet: bool | list[str], keys: Sequence[str]) -> list[str]:
     """Return the keys of panels. True: all but `system`."""
-    if facet is False:
-        return []
-    names = [key for key in keys if key != "system"] or list(keys)
-    if facet is not True:
-        names = facet
-    if not names:
-        raise ValueError(
-            "facet=True needs a group for each panel: name columns, by=..., besides those of "
-            "mean_over="
-        )
-    for name in names:
+    names: Any = facet
+    if facet is True:
+        names = [key for key in keys if key != "system"] or list(keys)
+        if not names:
+            raise ValueError(
+                "facet=True needs a group for each panel: name columns, by=..., besides those of "
+                "mean_over="
+            )
+    for name in names or ():
         if name not in keys:
             there = ", ".join(keys) or "none, give by="
             raise ValueError(f"facet: {shown(name)} is no key; there are {there}")
-    return names
+    return names or []
 
 
 class _Names(NamedTuple):
@@ -326,51 +326,28 @@ def _names(
 
     Colours show systems or quantities and line styles groups, if there are several of both.
     """
-    keys = [
-        *keys,
-        *([Y_KEY] if len(options.ys) > 1 else []),
-    ]
+    keys = [*keys, Y_KEY] if len(options.ys) > 1 else keys
     # A key with a single value does not distinguish curves.
-    several = [
-        key for key in keys if len({draw.value_text(curve.key[key]) for curve in curves}) > 1
-    ]
+    several = [key for key in keys if len({draw.value_text(each.key[key]) for each in curves}) > 1]
     keys = several or keys[:1]
-    colour = [key for key in ("system", Y_KEY) if key in keys][:1]
-    others = [key for key in keys if key not in colour]
-    if not (colour and others):
-        colour = keys
-        others = []
+    hues = [key for key in keys if key in ("system", Y_KEY)][:1]
+    strokes = [key for key in keys if key not in hues]
+    if not (hues and strokes):
+        hues = keys
+        strokes = []
     names = []
     for curve in curves:
-        name = _join(curve, keys, style)
+        name, hue, stroke = (_join(curve, part, style) for part in (keys, hues, strokes))
         if not keys and isinstance(options.score, str):
             name = style.label(options.score)
-        names.append(
-            _Names(
-                name,
-                _join(curve, colour, style),
-                _join(curve, others, style),
-            )
-        )
+        names.append(_Names(name, hue, stroke))
     return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
 
 
-def _join(
-    curve: Curve,
-    keys: Sequence[str],
-    style: Style,
-) -> str:
+def _join(curve: Curve, keys: Sequence[str], style: Style) -> str:
     """Return the labels of the values of some keys."""
-    labels = []
-    for key in keys:
-        value = curve.key[key]
-        labels.append(
-            style.label(
-                value,
-                quantity_title(value) if key == Y_KEY else None,
-            )
-        )
-    return ", ".join(labels)
+    titles = {curve.key[key]: quantity_title(curve.key[key]) for key in keys if key == Y_KEY}
+    return ", ".join(style.label(curve.key[key], titles.get(curve.key[key])) for key in keys)
 
 
 def _styled(
@@ -397,10 +374,7 @@ def _styled(
             # Colours alone are lost in print and to some eyes.
             dash = number
         line = {
-            "color": style.color_of(
-                [*curve.key.values(), name.name],
-                number,
-            ),
+            "color": style.color_of([*curve.key.values(), name.name], number),
             "linestyle": draw.DASHES[dash % len(draw.DASHES)],
         }
         drawn.append(Drawn(curve, label, {**line, **chart.line}))
@@ -414,16 +388,17 @@ def _numbers(curve: Curve, chart: Chart) -> dict[str, str]:
     if curve.area is not None:
         title = options.area
         if curve.groups is not None:
-            title = "mean interpolated AP" if options.interpolated else f"mean {title}"
-        digits = 2
+            title = f"mean {'interpolated ' * options.interpolated}{title}"
+        text = draw.number_text(curve.area)
+        numbers[title] = text
         if curve.envelope_area is not None:
-            same = draw.number_text(curve.area) == draw.number_text(curve.envelope_area)
-            digits = 3 if same else 2
-            numbers[f"interpolated {title}"] = draw.number_text(curve.envelope_area, digits)
-        text = draw.number_text(curve.area, digits)
-        if curve.spread is not None:
-            text = f"{text} ± {draw.number_text(curve.spread)}"
-        numbers = {title: text, **numbers}
+            envelope = draw.number_text(curve.envelope_area)
+            if envelope == text:
+                numbers[title] = draw.number_text(curve.area, 3)
+                envelope = draw.number_text(curve.envelope_area, 3)
+            numbers[f"interpolated {title}"] = envelope
+        if curve.spread is not None and curve.band is None:
+            numbers[title] += f" ± {draw.number_text(curve.spread)}"
     if curve.groups is not None:
         numbers["n"] = f"{curve.groups:,}"
     elif curve.positives is not None and chart.noun:
@@ -452,8 +427,9 @@ def _labels(
     about = [title]
     over = chart.options.mean_over
     if over:
-        keys = "" if over is True else f" over {chart.style.join(over)}"
-        about.append(f"mean{keys}")
+        about.append("mean")
+        if over is not True:
+            about[-1] += f" over {chart.style.join(over)}"
         if n := _take_shared(numbers, "n"):
             about.append(f"n = {n}")
     if positives := _take_shared(numbers, "P"):
@@ -512,42 +488,22 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
         _check_number(len(curves), _MOST_CURVES, data.keys, options)
     else:
         _check_number(len(curves), _MOST_BEHIND, data.keys, options)
-        chosen = _highlighted(curves, names, options)
-        others = [curve for i, curve in enumerate(curves) if i not in chosen]
-        curves = [curves[i] for i in chosen]
-        names = [names[i] for i in chosen]
+        highlighted = _highlighted(curves, names, options)
+        others = [curve for i, curve in enumerate(curves) if i not in highlighted]
+        curves = [curves[i] for i in highlighted]
+        names = [names[i] for i in highlighted]
     square = has_unit_range(options.x) and has_unit_range(options.ys[0])
-    with draw.axes_of(style, draw.figure_size(), square=square) as ax:
+    with draw.axes_of(style, square=square) as (ax,):
         labels, title = _labels(curves, names, title, chart)
         drawn = _styled(ax, curves, names, labels, chart)
         x_title, y_title = _titles(chart)
         ax.set(xlabel=x_title, ylabel=y_title)
         draw_curves(ax, drawn, chart, others)
-        for line in drawn:
-            _draw_members(ax, line, data.members, chart)
         _name_those_without(ax, data, style)
         # These fill the axes.
         is_full = bool(others) or options.ys[0] in BENEFITS
-        draw.draw_legend(
-            [ax],
-            style,
-            title,
-            most_inside=0 if is_full else draw.INSIDE,
-        )
+        draw.draw_legend([ax], style, title, most_inside=draw.INSIDE * (not is_full))
     return ax
-
-
-def _draw_members(
-    ax: Axes,
-    drawn: Drawn,
-    members: Sequence[Curve],
-    chart: Chart,
-) -> None:
-    """Draw the curves of few groups thinly behind their mean."""
-    thin = {"linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
-    for member in members:
-        if drawn.curve.key.items() <= member.key.items():
-            draw_line(ax, member, chart.options, {**drawn.line, **thin})
 
 
 def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
@@ -558,11 +514,7 @@ def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
     text = ", ".join(style.join(key) for key in keys[:3])
     if len(keys) > 3:
         text += f" and {len(keys) - 3} more"
-    draw.add_entry(
-        ax,
-        f"{style.label('no positives')}: {text}",
-        linestyle="",
-    )
+    draw.add_entry(ax, f"{style.label('no positives')}: {text}", linestyle="")
 
 
 def _titles(chart: Chart) -> tuple[str, str]:
@@ -590,23 +542,14 @@ def _highlighted(
             raise ValueError(
                 "highlight: these curves have no area to rank them by; give names of curves"
             )
-        ranked = sorted(
-            range(len(curves)),
-            key=lambda i: -(curves[i].area or 0),
-        )
-        return list(
-            dict.fromkeys(
-                [
-                    *ranked[:highlight],
-                    *ranked[-highlight:],
-                ]
-            )
-        )
+        ranked = sorted(range(len(curves)), key=lambda i: -(curves[i].area or 0))
+        return list(dict.fromkeys([*ranked[:highlight], *ranked[-highlight:]]))
     texts = [name.name for name in names]
     for name in highlight:
         if name not in texts:
-            near = nearest(name, texts)
-            hint = did_you_mean(near) if near else f"there are {', '.join(texts)}"[:200]
+            hint = f"there are {', '.join(texts)}"[:200]
+            if near := nearest(name, texts):
+                hint = did_you_mean(near)
             raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
     return [texts.index(name) for name in highlight]
 
@@ -635,18 +578,12 @@ def _draw_panels(
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
-    with draw.panels_of(
-        style,
-        len(panels),
-        (11, height),
-        ratio=0.85,
-        linked=linked,
+    with draw.axes_of(
+        style, len(panels), (11, height), square=square, ratio=0.85, linked=linked
     ) as axes:
         labels = [name.name if several else "_curve" for name in names]
         drawn = _styled(axes[0], data.curves, names, labels, chart)
         for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
-            if square and not style.axes:
-                ax.set_box_aspect(1)
             in_panel = [drawn[i] for i in numbers]
             draw_curves(ax, in_panel, chart)
             label = _key_label(dict(zip(facets, key, strict=True)), style)
@@ -663,10 +600,7 @@ def _numbers_of_panels(
     """Return the places of the curves of each panel, by the keys of the panel."""
     panels: dict[tuple[Any, ...], list[int]] = {}
     for number, curve in enumerate(curves):
-        panels.setdefault(
-            tuple(curve.key[key] for key in facets),
-            [],
-        ).append(number)
+        panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
     return panels
 
 
@@ -694,18 +628,11 @@ def _title_panel(
     numbers = [_numbers(drawn.curve, chart) for drawn in curves]
     if not several:
         marks = [f"{mark.text}{mark.value}" for mark in curves[0].curve.marks]
-        draw.title_panel(
-            ax,
-            chart.style,
-            label,
-            _with_numbers("", numbers[0]),
-            *marks,
-        )
-        return
-    positives = _take_shared(numbers, "P")
-    size = f"P = {positives}" if positives else ""
-    areas = [next(iter(of_curve.values()), "") for of_curve in numbers]
-    shown_areas = ""
-    if all(areas) and len(areas) <= _NUMBERED:
-        shown_areas = f"{chart.options.area} {', '.join(areas)}"
-    draw.title_panel(ax, chart.style, label, shown_areas, size)
+        lines = [_with_numbers("", numbers[0]), *marks]
+    else:
+        positives = _take_shared(numbers, "P")
+        areas = [next(iter(of_curve.values()), "") for of_curve in numbers]
+        lines = [f"P = {positives}" * bool(positives)]
+        if all(areas) and len(areas) <= _NUMBERED:
+            lines.insert(0, f"{chart.options.area} {', '.join(areas)}")
+    draw.title_panel(ax, chart.style, label, *lines)

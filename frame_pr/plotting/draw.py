@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from frame_pr.frames.arguments import check_flag
 from frame_pr.frames.messages import kind_of_value, shown
@@ -22,7 +22,6 @@ from frame_pr.metrics.rates import is_rate, rate_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Near the colours of Okabe and Ito. Each has a contrast of at least 3 with white, and any two of
 # them differ by 20 in CIE Lab, also with protanopia and deuteranopia. The seventh colour is that of
@@ -35,11 +34,17 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 1.5, 1.5, 1.5)),
     (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2)),
 )
+Properties: TypeAlias = dict[str, Any]
+"""Properties of an artist of matplotlib by name."""
 CURVE = "curve"
 SHARED = "shared"
 """The `gid` of lines with a colour of their own, and of legend entries about the whole plot, which
 come last.
 """
+GREY = "0.5"
+"""A grey that contrasts with light and with dark backgrounds."""
+REFERENCE: Properties = {"color": GREY, "linestyle": ":", "linewidth": 1}
+"""The line of what the data are compared with, such as a random ranking."""
 MOST_PANELS = 100
 IN_A_ROW = 4
 """The most panels in a row."""
@@ -47,7 +52,7 @@ INSIDE = 6
 """The most entries of a legend inside the axes."""
 LETTERS = 40
 """The most letters of a name in a plot, and of a line of a legend."""
-LEGEND: dict[str, Any] = {
+LEGEND: Properties = {
     "fontsize": "small",
     "title_fontsize": "small",
     "alignment": "left",
@@ -79,19 +84,23 @@ class Style:
     """The caller's axes. Empty: a new figure."""
 
     @classmethod
-    def of(
-        cls,
-        arguments: Mapping[str, Any],
-        *,
-        panels: bool = False,
-    ) -> Style:
+    def of(cls, arguments: Mapping[str, Any], *, panels: bool = False) -> Style:
         """Validate the arguments before anything is computed.
 
         `panels`: whether the plot has several axes.
         """
-        need_matplotlib()
+        try:
+            from matplotlib.colors import is_color_like
+        except ImportError as error:
+            raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
+        colors = _by_text("colors", arguments.get("colors"), "{'old': '0.5'}")
+        for name, colour in colors.items():
+            if not is_color_like(colour):
+                raise ValueError(
+                    f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib"
+                )
         return cls(
-            colors=_colors(arguments.get("colors")),
+            colors=colors,
             labels=_by_text("labels", arguments.get("labels"), "{'s1': 'Baseline'}"),
             legend=check_flag("legend", arguments.get("legend", True)),
             axes=_axes(arguments.get("ax"), panels=panels),
@@ -114,26 +123,15 @@ class Style:
 
     def color_of(self, names: Iterable[Any], number: int) -> Any:
         """Return the caller's colour for the first name that has one, or that of the number."""
-        for name in names:
-            text = value_text(name)
-            if text in self.colors:
-                return self.colors[text]
+        texts = [text for text in map(value_text, names) if text in self.colors]
         colours = palette()
-        return colours[number % len(colours)]
+        return self.colors[texts[0]] if texts else colours[number % len(colours)]
 
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
         texts = list(dict.fromkeys(map(value_text, names)))
         if self.colors and texts and not set(texts) & set(self.colors):
             raise ValueError(f"colors has no name of this plot, which has {', '.join(texts[:5])}")
-
-
-def need_matplotlib() -> None:
-    """Raise an error that says how to install matplotlib."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
 
 
 def _by_text(argument: str, value: Any, example: str) -> dict[str, Any]:
@@ -143,19 +141,6 @@ def _by_text(argument: str, value: Any, example: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError(f"{argument} takes a dict such as {example}; got {shown(value)}")
     return {value_text(name): entry for name, entry in value.items()}
-
-
-def _colors(value: Any) -> dict[str, Any]:
-    """Validate `colors`."""
-    from matplotlib.colors import is_color_like
-
-    colours = _by_text("colors", value, "{'old': '0.5'}")
-    for name, colour in colours.items():
-        if not is_color_like(colour):
-            raise ValueError(
-                f"colors: {shown(colour)}, for {shown(name)}, is no colour of matplotlib"
-            )
-    return colours
 
 
 def _axes(ax: Any, *, panels: bool) -> list[Any]:
@@ -184,66 +169,16 @@ def em() -> float:
 def figure_of(ax: Axes) -> Any:
     """Return the whole figure of axes, which may lie in a part of it."""
     figure: Any = ax.figure
-    while figure is not figure.figure:
-        figure = figure.figure
-    return figure
-
-
-def figure_size(ems: float | None = None) -> tuple[float, float]:
-    """Return the size of a new figure: the caller's, or with a height of so many `ems`."""
-    from matplotlib import rcParams
-
-    width, height = rcParams["figure.figsize"]
-    if ems is not None:
-        height = ems * em()
-    return width, height
-
-
-@contextmanager
-def new_figure(
-    size: tuple[float, float], layout: Literal["constrained", "compressed"]
-) -> Generator[Figure]:
-    """Yield a new figure of pyplot. An error closes it."""
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size, layout=layout)
-    try:
-        yield figure
-    except BaseException:
-        plt.close(figure)
-        raise
+    return figure.figure
 
 
 @contextmanager
 def axes_of(
     style: Style,
-    size: tuple[float, float],
+    n: int = 1,
+    size: tuple[float, float] = (11, 7),
     *,
     square: bool = False,
-) -> Generator[Axes]:
-    """Yield the caller's axes, or the axes of a new figure.
-
-    `square`: whether these are as wide as high.
-    """
-    if style.axes:
-        yield style.axes[0]
-        return
-    width, height = size
-    if square:
-        width = min(width, 1.02 * height)
-    with new_figure((width, height), "compressed" if square else "constrained") as figure:
-        ax = figure.subplots()
-        ax.set_box_aspect(1 if square else None)
-        ax.spines[["top", "right"]].set_visible(False)
-        yield ax
-
-
-@contextmanager
-def panels_of(
-    style: Style,
-    n: int,
-    size: tuple[float, float],
-    *,
     ratio: float = 0.0,
     columns: int = IN_A_ROW,
     shared: str = "xy",
@@ -251,10 +186,13 @@ def panels_of(
 ) -> Generator[list[Axes]]:
     """Yield the caller's axes, or those of a new figure of the caller's width.
 
-    `size`: the least width of a panel, if one fits, and its height, in em; the height grows by the
-    width times `ratio`. Of the axes in `shared`, only the outer ones have numbers; those in
-    `linked` have common limits.
+    One axes have the caller's height. `size`: the least width of a panel, if one fits, and its
+    height, in em; the height grows by the width times `ratio`. `square`: whether axes are as wide
+    as high. Of the axes in `shared`, only the outer ones have numbers; those in `linked` have
+    common limits. An error closes the figure.
     """
+    import matplotlib.pyplot as plt
+
     if style.axes:
         if len(style.axes) < n:
             raise ValueError(
@@ -262,34 +200,41 @@ def panels_of(
             )
         yield list(style.axes[:n])
         return
-    if n == 1:
-        with axes_of(style, figure_size()) as ax:
-            yield [ax]
-        return
     if n > MOST_PANELS:
         raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
-    whole_width, _ = figure_size()
-    width, height = (ems * em() for ems in size)
-    fitting = max(1, min(columns, int(whole_width / width)))
+    width, height = plt.rcParams["figure.figsize"]
+    least_width, panel_height = (ems * em() for ems in size)
+    fitting = max(1, min(columns, int(width / least_width)))
     # Rows of equal length, if possible.
     columns = math.ceil(n / math.ceil(n / fitting))
     rows = math.ceil(n / columns)
-    height += ratio * whole_width / columns
-    with new_figure(
-        (whole_width, rows * height + 3 * em()),
-        "constrained",
-    ) as figure:
+    if n > 1:
+        height = rows * (panel_height + ratio * width / columns) + 3 * em()
+    elif square:
+        width = min(width, 1.02 * height)
+    layout: Any = "compressed" if square and n == 1 else "constrained"
+    figure = plt.figure(figsize=(width, height), layout=layout)
+    try:
         axes: list[Axes] = []
         for place in range(n):
-            links: dict[str, Any] = {f"share{name}": axes[0] for name in linked if axes}
+            links: Properties = {f"share{name}": axes[0] for name in linked if axes}
             ax = figure.add_subplot(rows, columns, place + 1, **links)
+            ax.set_box_aspect(1 if square else None)
             ax.spines[["top", "right"]].set_visible(False)
-            ax.tick_params(labelsize="small", pad=0.35 * em() * 72)
             axes.append(ax)
+            if n > 1:
+                is_last = place >= n - columns or "x" not in shared
+                is_first = place % columns == 0 or "y" not in shared
+                ax.tick_params(labelsize="small", pad=0.35 * em() * 72)
+                ax.tick_params(labelbottom=is_last, labelleft=is_first)
+                # The layout of many panels is slow, and takes most of the time for their ticks.
+                ax.spines[:].set_in_layout(False)
+                ax.xaxis.set_in_layout(is_last)
+                ax.yaxis.set_in_layout(is_first)
         yield axes
-        for place, ax in enumerate(axes):
-            ax.tick_params(labelbottom="x" not in shared or place >= n - columns)
-            ax.tick_params(labelleft="y" not in shared or place % columns == 0)
+    except BaseException:
+        plt.close(figure)
+        raise
 
 
 def one_or_all(axes: Sequence[Axes], *, several: bool = False) -> Any:
@@ -393,7 +338,7 @@ def _legend_below(
     if texts is not None:
         gap += max(0.0, box.y0 - texts.y0) / figure.dpi
     below = ax.transAxes + ScaledTranslation(0, -gap, figure.dpi_scale_trans)
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
+    place: Properties = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
     place["bbox_transform"] = below
     place |= {"borderaxespad": 0, "fontsize": "x-small", "title_fontsize": "x-small"}
     _in_columns(ax, entries, title, box.width, place)
@@ -434,7 +379,7 @@ def add_entry(ax: Axes, label: str, **properties: Any) -> None:
 
 def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
     """Return the handles of a legend by label, those about the whole plot last."""
-    entries: dict[str, Any] = {}
+    entries: Properties = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
@@ -453,8 +398,8 @@ def curves_in(ax: Axes) -> int:
 
 def write_reason(ax: Axes, sentence: str) -> None:
     """Write the reason into the middle of axes without data."""
-    place: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-    ax.text(0.5, 0.5, sentence, color=grey(ax, 0.35), **place)
+    place: Properties = {"transform": ax.transAxes, "ha": "center", "va": "center"}
+    ax.text(0.5, 0.5, sentence, color=GREY, **place)
 
 
 # Colours
@@ -471,16 +416,6 @@ def palette() -> Sequence[Any]:
     return *COLOURS, rcParams["text.color"]
 
 
-def is_dark(ax: Axes) -> bool:
-    """Return whether the background of the axes is dark."""
-    from matplotlib.colors import to_rgba
-
-    for ground in (ax.get_facecolor(), ax.figure.get_facecolor()):
-        if to_rgba(ground)[3] > 0:
-            return luminance(ground) < _BRIGHT
-    return False
-
-
 def luminance(colour: Any) -> float:
     """Return the relative luminance of a colour, as the WCAG guidelines define it."""
     from matplotlib.colors import to_rgb
@@ -492,11 +427,6 @@ def luminance(colour: Any) -> float:
 def text_on(colour: Any) -> str:
     """Return the colour of text on this colour."""
     return "black" if luminance(colour) > _BRIGHT else "white"
-
-
-def grey(ax: Axes, level: float) -> str:
-    """Return a grey. `level` is the distance from black, or from white on a dark background."""
-    return str(round(1 - level, 3) if is_dark(ax) else level)
 
 
 # Texts
@@ -533,20 +463,12 @@ def text_width(ax: Axes, text: str, size: Any = "medium") -> float:
     return float(probe.get_window_extent().width)
 
 
-def fit(ax: Axes, text: str, room: float, size: Any = "medium") -> str:
+def fit(ax: Axes, text: str, room: float, size: Any = "small") -> str:
     """Break each line of a text that is wider than so many pixels."""
     lines = []
     for line in text.split("\n"):
-        width = text_width(ax, line, size) if line else 0.0
-        letters = (
-            len(line)
-            if width <= room
-            else max(
-                6,
-                int(len(line) * room / width),
-            )
-        )
-        lines.append(wrap(line, letters) if width > room else line)
+        width = max(1.0, text_width(ax, line, size))
+        lines.append(wrap(line, max(6, int(len(line) * room / width))))
     return "\n".join(lines)
 
 
@@ -562,18 +484,9 @@ def panel_width(ax: Axes, style: Style) -> float:
 
 def title_panel(ax: Axes, style: Style, *lines: str) -> None:
     """Write the title of a panel, each line broken where the panel ends."""
-    title = "\n".join(filter(None, lines))
-    if title:
-        ax.set_title(
-            fit(ax, title, panel_width(ax, style), "small"),
-            fontsize="small",
-        )
-
-
-def laid_out(ax: Axes) -> Any:
-    """Return the box of axes in pixels after the layout of their figure."""
-    figure_of(ax).draw_without_rendering()
-    return ax.get_window_extent()
+    title = fit(ax, "\n".join(filter(None, lines)), panel_width(ax, style))
+    # At a place of its own, which matplotlib need not search.
+    ax.set_title(title, fontsize="small", y=1.0)
 
 
 def fewer_ticks(axis: Any, most: int, *, integer: bool = False) -> None:
@@ -594,17 +507,14 @@ def metric_title(name: str) -> str:
     if is_rate(head):
         title = rate_of(head).title
     else:
-        title = re.sub(r"\b(roc|auc|dcg|npv|mcc|f[0-9.]+)\b", _upper, head.replace("_", " "))
+        words = head.replace("_", " ")
+        title = re.sub(r"\b(roc|auc|dcg|npv|mcc|f[0-9.]+)\b", lambda word: word[0].upper(), words)
         title = title[:1].upper() + title[1:]
     if not at:
         return title
     if cutoff[:1].isdigit():
         return f"{title}@{cutoff}"
     return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}"
-
-
-def _upper(word: re.Match[str]) -> str:
-    return word[0].upper()
 
 
 def value_text(value: Any) -> str:
@@ -629,10 +539,8 @@ def number_text(value: float, digits: int = 2) -> str:
     if size >= 1 or value == 0:
         return f"{value:.{digits}f}"
     least = 10.0**-digits
-    if size < 1e-4:
-        return f"{value:.{digits}g}"
     if size < 10 * least:
-        return f"{value:.{digits - 1 - math.floor(math.log10(size))}f}"
+        return f"{value:#.{digits}g}"
     if 1 - least / 2 < value < 1 - 1e-12:
         return f"{value:.{min(12, math.ceil(-math.log10(1 - value)))}f}"
     return f"{value:.{digits}f}"

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_text, public_result
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import Style, StyleArguments
-from frame_pr.plotting.results import Result, read_metrics, read_result
+from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
+from frame_pr.plotting.results import (
+    Result,
+    only_metric,
+    read_metrics,
+    read_result,
+    tables_by_metric,
+)
 from frame_pr.statistics.comparisons import compare
 
 if TYPE_CHECKING:
@@ -133,12 +138,17 @@ def plot_intervals(
     panels = [_Panel(name, "", table) for name, table in values.items()]
     if facet is not None:
         panels = _facets(_check_key("facet", facet, keys), keys, panels, style)
-        keys = {key: column for key, column in keys.items() if key != facet}
+        keys = _without(keys, facet)
     if along is None:
         axes = _draw_dots(keys, panels, style)
     else:
         axes = _draw_trends(keys, along, panels, style)
     return draw.one_or_all(axes, several=facet is not None)
+
+
+def _without(keys: Mapping[str, str], left_out: str) -> dict[str, str]:
+    """Return the other keys."""
+    return {key: column for key, column in keys.items() if key != left_out}
 
 
 class _Panel(NamedTuple):
@@ -206,11 +216,12 @@ def _facets(
 
 def _title(metric: str, table: pl.DataFrame, style: Style) -> str:
     """Return the title of an axis: the metric, and the level of its intervals."""
-    if table["low"].null_count() == table.height:
-        return style.title(metric)
-    level: Any = table["level"].max() if "level" in table.columns else None
-    text = None if level is None else f"{100 * level:g} % interval"
-    return f"{style.title(metric)}\n({style.label('confidence interval', text)})"
+    title = style.title(metric)
+    if not table["low"].count():
+        return title
+    level: Any = table["level"].max()
+    text = f"{100 * level:g} % interval" if level else None
+    return f"{title}\n({style.label('confidence interval', text)})"
 
 
 def _in_order(
@@ -243,23 +254,20 @@ def _name_rows(
     room = 0.4 * figure.bbox.width
     if style.axes:
         room = 0.5 * ax.get_window_extent().width
-    labels = [draw.fit(ax, label, room, "small") for label in labels]
-    lines = max((label.count("\n") + 1 for label in labels), default=1)
-    places = range(len(labels) - 1, -1, -1)
-    ax.set_yticks(places, labels, fontsize="small")
-    ax.set_ylim(-0.7, len(labels) - 0.3)
+    labels = [draw.fit(ax, label, room) for label in labels]
+    lines = 1 + max((label.count("\n") for label in labels), default=0)
+    every = 1
     if style.axes:
+        figure.draw_without_rendering()
         line_height = 1.05 * draw.em() * figure.dpi * lines
-        every = math.ceil(len(labels) * line_height / draw.laid_out(ax).height)
-        ax.set_yticks(
-            places[::every],
-            labels[::every],
-            fontsize="small",
-        )
+        every = math.ceil(len(labels) * line_height / ax.get_window_extent().height)
     else:
-        ems = 8 + len(labels) * max(height, 1.15 * lines)
-        rows: Any = ax.get_subplotspec()
-        figure.set_figheight(max(ems, 12) * draw.em() * rows.get_gridspec().nrows)
+        ems = max(12, 8 + len(labels) * max(height, 1.15 * lines))
+        place: Any = ax.get_subplotspec()
+        figure.set_figheight(ems * draw.em() * place.get_gridspec().nrows)
+    places = range(len(labels) - 1, -1, -1)
+    ax.set_yticks(places[::every], labels[::every], fontsize="small")
+    ax.set_ylim(-0.7, len(labels) - 0.3)
 
 
 def _check_rows(n: int, noun: str) -> None:
@@ -274,34 +282,27 @@ def _draw_dots(
     style: Style,
 ) -> list[Axes]:
     """Draw a dot for each group, and a panel for each metric."""
-    system = keys.get("system")
     # Systems without groups have a row each.
-    key_of = {key: column for key, column in keys.items() if key != "system"} or keys
+    key_of = _without(keys, "system") or keys
+    is_apart = key_of is not keys
     rows = list(key_of.values())
     whole = pl.concat([panel.table for panel in panels])
     groups = _rows_of_groups(whole, key_of)
     _check_rows(groups.height, "groups")
-    systems = [None] if system is None else whole[system].unique(maintain_order=True).to_list()
-    style.check_colors(["value"] if system is None else systems)
-    labels = _row_labels(groups, key_of, style, numbered=len(panels) == 1)
-    title = style.join(key_of) + " (n)" * (len(panels) == 1 and groups["n"].count() > 0)
-    is_plain = len(panels) == 1 and groups.height > 1 and _SLICE not in key_of
-    height = _ROW if key_of is keys else max(_ROW, 0.6 * _ROW * len(systems))
-    with draw.panels_of(style, len(panels), (11, 1), shared="y") as axes:
+    system = keys.get("system")
+    systems = ["value"] if system is None else whole[system].unique(maintain_order=True).to_list()
+    style.check_colors(systems)
+    is_single = len(panels) == 1
+    labels = _row_labels(groups, key_of, style, numbered=is_single)
+    title = style.join(key_of) + " (n)" * (is_single and groups["n"].count() > 0)
+    has_mean = is_single and is_apart and groups.height > 1 and _SLICE not in key_of
+    height = _ROW * max(1, 0.6 * is_apart * len(systems))
+    with draw.axes_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
-            table = panel.table.join(
-                groups.select(*rows, "y"),
-                on=rows,
-                nulls_equal=True,
-            )
-            _draw_systems(
-                ax, table, system, systems, style, apart=key_of is not keys, mean=is_plain
-            )
+            table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
+            _draw_systems(ax, table, system, systems, style, apart=is_apart, mean=has_mean)
             ax.set_xlabel(_title(panel.metric, panel.table, style))
-            draw.fewer_ticks(
-                ax.xaxis,
-                6 if len(panels) == 1 else 3,
-            )
+            draw.fewer_ticks(ax.xaxis, 6 if is_single else 3)
             draw.title_panel(ax, style, panel.title)
             _name_rows(ax, labels, style, height)
         axes[0].set_ylabel(title)
@@ -316,10 +317,7 @@ def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFr
     """
     rows = list(key_of.values())
     groups = table.group_by(rows, maintain_order=True)
-    table = groups.agg(
-        pl.col("value").mean(),
-        pl.col("n").first(),
-    )
+    table = groups.agg(pl.mean("value"), pl.first("n"))
     if _SLICE in key_of:
         # The total comes first, and has no name of a block.
         block = pl.col(key_of[_SLICE]).rle_id()
@@ -337,17 +335,13 @@ def _row_labels(
     numbered: bool,
 ) -> list[str]:
     """Return the names of groups with their n, and the names of blocks, from the top."""
-    labels = dict[int, str]()
+    labels = {}
     for row in groups.rows(named=True):
-        values = [row[column] for key, column in key_of.items() if key != _SLICE]
-        label = style.join(values)
+        label = style.join(row[column] for column in _without(key_of, _SLICE).values())
         place = row["place"]
         labels[place] = f"{label} ({row['n']:,.0f})" if numbered and row["n"] else label
         if _SLICE in key_of and place:
-            labels.setdefault(
-                place - 1,
-                f"{style.label(row[key_of[_SLICE]])}:",
-            )
+            labels.setdefault(place - 1, f"{style.label(row[key_of[_SLICE]])}:")
     return [labels[place] for place in sorted(labels)]
 
 
@@ -375,47 +369,35 @@ def _draw_systems(
     `apart`: whether systems are beside each other in a row.
     """
     several = apart and len(systems) > 1
-    has_bounds = table["low"].null_count() < table.height
+    has_bounds = table["low"].count() > 0
     if several and not has_bounds:
-        value = pl.col("value")
-        spans = (
-            table.group_by("y")
-            .agg(
-                low=value.min(),
-                high=value.max(),
-            )
-            .drop_nulls()
-        )
-        ax.hlines(spans["y"], spans["low"], spans["high"], color=draw.grey(ax, 0.75), zorder=1)
+        ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
+        ax.hlines(ends["y"], ends["low"], ends["high"], color=GREY, alpha=0.4, zorder=1)
     for number, name in enumerate(systems):
         rows = _of_system(table, system, name)
-        colour = style.color_of([name, "value"], number if apart else 0)
+        colour = style.color_of([name], number * apart)
         label = style.label(name) if several else "_value"
         average: Any = rows["value"].mean()
-        if mean and apart and average is not None:
+        if mean and average is not None:
             text = f"{style.label('mean')} {draw.number_text(average)}"
-            line: dict[str, Any] = {"linestyle": ":", "linewidth": 1, "zorder": 1}
-            line["color"] = colour if several else draw.grey(ax, 0.4)
-            ax.axvline(average, label="_mean" if several else text, gid=draw.SHARED, **line)
-            label = f"{label} ({text})" if several else label
+            line = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
+            if several:
+                label = f"{label} ({text})"
+                text = "_mean"
+                line["color"] = colour
+            ax.axvline(average, label=text, **line)
         if several and has_bounds:
             offset = _OFFSET * (0.5 - (number + 0.5) / len(systems))
             rows = rows.with_columns(pl.col("y") + offset)
-        y, value, low, high = _numbers(rows, "value")
-        ax.hlines(y, low, high, color=colour, linewidth=1.5)
-        ax.plot(value, y, "o", markersize=5, color=colour, label=label)
+        _draw_whiskers(ax, rows, "value", color=colour, label=label, markersize=5)
 
 
-def _numbers(table: pl.DataFrame, value: str) -> Any:
-    """Return y, the values and their bounds as arrays, with NaN for nulls."""
-    return (
-        table.select(
-            "y",
-            pl.col(value, "low", "high").fill_null(float("nan")),
-        )
-        .to_numpy()
-        .T
-    )
+def _draw_whiskers(ax: Axes, rows: pl.DataFrame, value: str, **dots: Any) -> None:
+    """Draw dots at the values, and a line from the lower to the upper bound."""
+    numbers = rows.select("y", pl.col(value, "low", "high").fill_null(float("nan")))
+    y, values, low, high = numbers.to_numpy().T
+    ax.hlines(y, low, high, color=dots["color"], linewidth=1.5)
+    ax.plot(values, y, "o", **dots)
 
 
 def _draw_trends(
@@ -425,32 +407,29 @@ def _draw_trends(
     style: Style,
 ) -> list[Axes]:
     """Draw a line for each value of the other keys, and a panel for each metric."""
-    others = {key: column for key, column in keys.items() if key != along}
+    others = _without(keys, along)
     is_faceted = bool(panels[0].title)
-    columns = draw.IN_A_ROW if is_faceted else 1
-    shared = "xy" if is_faceted else "x"
-    with draw.panels_of(
-        style,
-        len(panels),
-        (11, 16),
-        columns=columns,
-        shared=shared,
-        linked=shared,
+    shared = "x"
+    columns = 1
+    if is_faceted:
+        shared = "xy"
+        columns = draw.IN_A_ROW
+    with draw.axes_of(
+        style, len(panels), (11, 16), columns=columns, shared=shared, linked=shared
     ) as axes:
         title = ""
         for ax, panel in zip(axes, panels, strict=True):
-            has_bands = _draw_trend(ax, panel.table, keys[along], others, style)
-            title = (
-                _title(panel.metric, panel.table, style) if has_bands else style.title(panel.metric)
-            )
+            title = style.title(panel.metric)
+            if _draw_trend(ax, panel.table, keys[along], others, style):
+                title = _title(panel.metric, panel.table, style)
             draw.title_panel(ax, style, panel.title)
-            if not is_faceted:
-                ax.set_ylabel(title)
+            ax.set_ylabel(title)
+        axes[-1].set_xlabel(style.label(along))
         if is_faceted:
+            for ax in axes:
+                ax.set(xlabel="", ylabel="")
             draw.title_panels(axes, style, style.label(along), title)
-        else:
-            axes[-1].set_xlabel(style.label(along))
-        names = style.join(key for key in others if key != "system")
+        names = style.join(_without(others, "system"))
         draw.draw_legend(axes, style, names, most_inside=0)
     return axes
 
@@ -477,22 +456,15 @@ def _draw_trend(
     step = _usual_step(table["x"])
     many = max(rows.height for rows in lines.values()) > _MARKED
     has_bands = len(lines) <= (1 if many else _BANDED_LINES)
-    properties: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.5}
-    if many:
-        properties = {"linewidth": 1}
+    properties: draw.Properties = {"linewidth": 1}
+    if not many:
+        properties = {"marker": "o", "markersize": 4, "linewidth": 1.5}
     for number, (key, of_line) in enumerate(lines.items()):
         rows = _with_gaps(of_line.sort("x", maintain_order=True), step)
         colour = style.color_of(key, number)
-        dash = draw.DASHES[number % len(draw.DASHES) if len(lines) > 2 else 0]
+        dash = draw.DASHES[number * (len(lines) > 2) % len(draw.DASHES)]
         label = style.join(key) or "_value"
-        ax.plot(
-            rows["x"],
-            rows["value"],
-            label=label,
-            color=colour,
-            linestyle=dash,
-            **properties,
-        )
+        ax.plot(rows["x"], rows["value"], label=label, color=colour, linestyle=dash, **properties)
         if has_bands:
             low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
             ax.fill_between(rows["x"], low, high, color=colour, alpha=0.15, linewidth=0)
@@ -511,20 +483,13 @@ def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
         return values if values.dtype == pl.Date else values.dt.replace_time_zone(None)
     if values.dtype.is_numeric():
-        draw.fewer_ticks(
-            ax.xaxis,
-            max(3, int(ems / 5)),
-            integer=values.dtype.is_integer(),
-        )
+        draw.fewer_ticks(ax.xaxis, max(3, int(ems / 5)), integer=values.dtype.is_integer())
         return values
     names = [
         draw.shorten(style.label(value), 16) for value in values.unique().sort(nulls_last=True)
     ]
     every = math.ceil(len(names) * (max(map(len, names)) + 2) * 0.6 / ems)
-    ax.set_xticks(
-        range(0, len(names), every),
-        names[::every],
-    )
+    ax.set_xticks(range(0, len(names), every), names[::every])
     return (values.rank("dense") - 1).fill_null(len(names) - 1)
 
 
@@ -622,11 +587,9 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
     keys, values = read_metrics(
         frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave"
     )
-    (name, table), *others = values.items()
-    if others:
-        raise ValueError(f"the frame has {len(values)} metrics: name one, metric={name!r}")
-    key_of = dict(keys)
-    system = key_of.pop("system", None)
+    name, table = only_metric(metric, values)
+    key_of = _without(keys, "system")
+    system = keys.get("system")
     systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
     if len(systems) != 2 or not key_of:
         raise ValueError(
@@ -635,24 +598,10 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
         )
     rows = list(key_of.values())
     old, new = (_of_system(table, system, side) for side in systems)
-    both = old.rename({"value": "old"}).join(
-        new.rename({"value": "new"}),
-        on=rows,
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    both = both.select(
-        *rows,
-        "old",
-        "new",
-        difference=pl.col("new") - pl.col("old"),
-    )
-    return _Pairs(
-        name,
-        key_of,
-        systems,
-        _in_order(both.drop_nulls("difference"), rows, "difference"),
-    )
+    both = old.join(new, on=rows, nulls_equal=True, maintain_order="left", suffix="_new")
+    both = both.select(*rows, old="value", new="value_new")
+    both = both.with_columns(difference=pl.col("new") - pl.col("old")).drop_nulls("difference")
+    return _Pairs(name, key_of, systems, _in_order(both, rows, "difference"))
 
 
 def _side_colours(style: Style) -> list[Any]:
@@ -667,38 +616,21 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     named = n <= _NAMED
     old, new = map(style.label, pairs.systems)
     keys = style.join(pairs.keys)
-    counts = [
-        int((difference > 0).sum()),
-        int((difference < 0).sum()),
-    ]
-    bounds = ({"lower_bound": 0}, {"upper_bound": 0})
-    sides = zip(_SIDES, bounds, counts, _side_colours(style), strict=True)
-    with draw.axes_of(style, draw.figure_size()) as ax:
-        for word, bound, count, colour in sides:
-            side = difference.clip(**bound)
-            label = f"{new} {style.label(word)}: {count:,}"
+    sides = {"better": difference.clip(lower_bound=0), "worse": difference.clip(upper_bound=0)}
+    counts = []
+    with draw.axes_of(style) as (ax,):
+        for (word, side), colour in zip(sides.items(), _side_colours(style), strict=True):
+            counts.append((side != 0).sum())
+            bars = {"color": colour, "label": f"{new} {style.label(word)}: {counts[-1]:,}"}
             if named:
-                ax.barh(
-                    range(n - 1, -1, -1),
-                    side.to_list(),
-                    height=0.7,
-                    color=colour,
-                    label=label,
-                )
+                ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, **bars)
             else:
                 # One outline, because matplotlib would need most of a minute for ten thousand bars.
                 every = -(-n // _BARS)
-                edges = [
-                    *(place + 0.5 for place in range(0, n, every)),
-                    n + 0.5,
-                ]
-                ax.stairs(side.gather_every(every), edges, fill=True, color=colour, label=label)
+                edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
+                ax.stairs(side.gather_every(every), edges, fill=True, **bars)
         if equal := n - sum(counts):
-            draw.add_entry(
-                ax,
-                f"{style.label('equal')}: {equal:,}",
-                linestyle="",
-            )
+            draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
         if n:
             _draw_mean(ax, pairs, along_x=named)
         title = draw.wrap(f"{style.title(pairs.metric)}: {new} - {old}")
@@ -708,10 +640,8 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
             _name_rows(ax, list(map(style.join, names)), style)
         else:
             along = f"{n:,} values of {keys}, the largest difference first"
-            ax.set(
-                xlabel=draw.fit(ax, along, ax.get_window_extent().width),
-                ylabel=title,
-            )
+            width = ax.get_window_extent().width
+            ax.set(xlabel=draw.fit(ax, along, width, "medium"), ylabel=title)
         draw.draw_legend([ax], style, most_inside=0)
     return ax
 
@@ -727,17 +657,10 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
         label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
-        draw_span(
-            low,
-            high,
-            color=draw.grey(ax, 0.5),
-            alpha=0.2,
-            linewidth=0,
-            zorder=0.5,
-        )
-    line: dict[str, Any] = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
-    draw_line(difference, color=draw.grey(ax, 0.3), label=label, **line)
-    draw_line(0, color=draw.grey(ax, 0.1), linewidth=0.8)
+        draw_span(low, high, color=GREY, alpha=0.2, linewidth=0, zorder=0.5)
+    line: draw.Properties = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
+    draw_line(difference, color=GREY, label=label, **line)
+    draw_line(0, color=GREY, linewidth=0.8)
 
 
 def _draw_intervals(
@@ -750,12 +673,7 @@ def _draw_intervals(
     key_of = _keys_of_rows(result)
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
-    labels = list(
-        map(
-            style.join,
-            table.select(key_of.values()).rows(),
-        )
-    )
+    labels = list(map(style.join, table.select(key_of.values()).rows()))
     baselines: list[str] = []
     if "baseline" in table.columns:
         baselines = list(map(style.label, table["baseline"]))
@@ -764,35 +682,21 @@ def _draw_intervals(
         labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
     elif baselines:
         title = f"{title} from {baselines[0]}"
-    table = table.with_columns(
-        y=pl.int_range(
-            pl.len() - 1,
-            -1,
-            -1,
-        ).cast(pl.Float64)
-    )
-    with draw.axes_of(style, draw.figure_size()) as ax:
+    clear, words = _clear(table)
+    table = table.with_columns(y=pl.int_range(pl.len() - 1, -1, -1).cast(float))
+    with draw.axes_of(style) as (ax,):
         colour = _side_colours(style)[0]
-        ax.axvline(0, color=draw.grey(ax, 0.1), linewidth=0.8, zorder=1)
-        clear, words = _clear(table)
-        for word, part, face in zip(
-            words,
-            (table.filter(clear), table.filter(~clear)),
-            (colour, ax.get_facecolor()),
-            strict=True,
-        ):
+        ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
+        faces = (colour, ax.get_facecolor())
+        parts = (table.filter(clear), table.filter(~clear))
+        for word, part, face in zip(words, parts, faces, strict=True):
             if part.height:
-                y, value, low, high = _numbers(part, "difference")
-                ax.hlines(y, low, high, color=colour, linewidth=1.5)
-                dots: dict[str, Any] = {"markersize": 6, "color": colour, "markerfacecolor": face}
-                ax.plot(value, y, "o", label=style.label(word), **dots)
+                dots: draw.Properties = {"label": style.label(word), "markersize": 6}
+                _draw_whiskers(ax, part, "difference", color=colour, markerfacecolor=face, **dots)
         # The column `system` may hold groups of another name, such as countries.
-        keys = style.join(key for key in key_of if key != "system")
         interval = style.label("confidence interval")
-        ax.set(
-            xlabel=f"{draw.wrap(title)}\n({interval})",
-            ylabel=keys,
-        )
+        ax.set_xlabel(f"{draw.wrap(title)}\n({interval})")
+        ax.set_ylabel(style.join(_without(key_of, "system")))
         draw.fewer_ticks(ax.xaxis, 6)
         _name_rows(ax, labels, style)
         draw.draw_legend([ax], style, most_inside=0)
@@ -804,22 +708,21 @@ def _keys_of_rows(result: Result) -> dict[str, str]:
     key_of = {**result.keys}
     if "system" in result.table.columns:
         key_of["system"] = "system"
-    last = list(key_of.items())[-1:]
     several = {key: name for key, name in key_of.items() if result.table[name].n_unique() > 1}
-    return several or dict(last)
+    return several or dict(list(key_of.items())[-1:])
 
 
 def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
     """Return which differences are significant, and the words for both kinds."""
     for column, name in (("p_adjusted", "adjusted p"), ("p_value", "p")):
-        if column in table.columns and table[column].null_count() < table.height:
-            clear = (table[column] < _SIGNIFICANT).fill_null(value=False)
-            return clear, (
-                f"{name} < {_SIGNIFICANT}",
-                f"{name} ≥ {_SIGNIFICANT}",
-            )
-    outside = (table["low"] > 0) | (table["high"] < 0)
-    return outside.fill_null(value=False), ("interval without 0", "interval contains 0")
+        if column in table.columns and table[column].count():
+            clear = table[column] < _SIGNIFICANT
+            words = (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
+            break
+    else:
+        clear = (table["low"] > 0) | (table["high"] < 0)
+        words = ("interval without 0", "interval contains 0")
+    return clear.fill_null(value=False), words
 
 
 def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
@@ -827,6 +730,8 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
 
     Infinite bounds of one-sided intervals become finite.
     """
+    import numpy as np
+
     # compare leaves out what its call fixes.
     required = dict.fromkeys(("metric", "difference", "low", "high"), "compare gives it")
     optional = dict.fromkeys(("baseline", "system", "p_adjusted", "p_value"), "")
@@ -835,25 +740,11 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
         required | optional,
         "plot_comparison draws a frame that compare gave",
     )
-    metrics = result.table["metric"].unique(maintain_order=True).to_list()
-    if metric is None and len(metrics) > 1:
-        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
-    name = next(iter(metrics), "") if metric is None else check_text("metric", metric)
-    if name not in metrics:
-        raise ValueError(f"metric: {shown(name)} is not in the frame; it has {', '.join(metrics)}")
-    table = result.table.filter(by_name("metric").eq_missing(pl.lit(name)))
-    numbers = table.select(pl.concat_list("low", "high", "difference").explode().alias("all"))[
-        "all"
-    ]
-    finite = numbers.filter(numbers.is_finite())
-    if finite.len():
-        least: Any = finite.min()
-        most: Any = finite.max()
-        margin = (most - least) / 4
-        table = table.with_columns(
-            pl.col("low", "high").clip(
-                least - margin,
-                most + margin,
-            )
-        )
+    name, table = only_metric(metric, tables_by_metric(result.table) or {"": result.table})
+    numbers = table.select("low", "high", "difference").to_numpy()
+    finite = numbers[np.isfinite(numbers)]
+    if finite.size:
+        margin = np.ptp(finite) / 4
+        bounds = pl.col("low", "high").clip(finite.min() - margin, finite.max() + margin)
+        table = table.with_columns(bounds)
     return Result(result.keys, table), name

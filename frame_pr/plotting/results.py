@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import names_of
+from frame_pr.frames.arguments import check_text, names_of
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind, kind_of, path_advice
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
@@ -111,13 +111,12 @@ def read_metrics(
     if "metric" in names:
         optional = dict.fromkeys(("low", "high", "level", *_UNIT_COUNTS), "")
         result = read_result(frame, {"metric": "name", "value": "name"} | optional, expectation)
-        parts = result.table.partition_by("metric", maintain_order=True)
-        tables = {rows["metric"][0]: rows for rows in parts}
+        tables = tables_by_metric(result.table)
     else:
         # Slices have their sizes before the metrics.
         sizes = ("rows", "positives") if "slice" in names else ()
-        own = [name for name in names if is_metric(name) and name not in sizes]
-        metrics = [name for name in names if name in (*own, *listed)] or ["metric"]
+        values = {name for name in names if is_metric(name)}.difference(sizes).union(listed)
+        metrics = [name for name in names if name in values] or ["metric"]
         columns = dict.fromkeys(_UNIT_COUNTS, "") | dict.fromkeys(metrics, "give such a frame")
         result = read_result(frame, columns, expectation, first=sizes)
         tables = {name: result.table.with_columns(value=by_name(name)) for name in metrics}
@@ -129,6 +128,22 @@ def read_metrics(
         _check_metric(name, list(tables))
     drawn = listed or tables
     return result.keys, {name: _values(name, tables[name], result) for name in drawn}
+
+
+def tables_by_metric(table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return the rows of each metric."""
+    return {rows["metric"][0]: rows for rows in table.partition_by("metric", maintain_order=True)}
+
+
+def only_metric(metric: Any, tables: Mapping[str, pl.DataFrame]) -> tuple[str, pl.DataFrame]:
+    """Return the metric of a plot of one, and its table: the caller's, or the only one."""
+    name = next(iter(tables))
+    if metric is not None:
+        name = check_text("metric", metric)
+        _check_metric(name, list(tables))
+    elif len(tables) > 1:
+        raise ValueError(f"the frame has {len(tables)} metrics: name one, metric={name!r}")
+    return name, tables[name]
 
 
 def _check_metric(name: str, metrics: Sequence[str]) -> None:

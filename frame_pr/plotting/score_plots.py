@@ -14,7 +14,7 @@ from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import Style, StyleArguments
+from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
 from frame_pr.plotting.results import Result, read_result
 
 if TYPE_CHECKING:
@@ -142,14 +142,7 @@ def _draw_groups(
     """
     groups = result.groups() or [((), result.table)]
     many = len(groups) > 1
-    with draw.panels_of(
-        style,
-        len(groups),
-        (12, 7),
-        ratio=0.7,
-        shared=shared,
-        linked=shared,
-    ) as axes:
+    with draw.axes_of(style, len(groups), (12, 7), ratio=0.7, shared=shared, linked=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
@@ -217,13 +210,7 @@ def _draw_histograms(
         numbers = _at_threshold(table, int(reached.sum()))
         label = f"{style.label('threshold')} {threshold:g}"
         label = label if in_panel else f"{label}: {numbers}"
-        ax.axvline(
-            threshold,
-            color=draw.grey(ax, 0.3),
-            linewidth=1,
-            label=label,
-            gid=draw.SHARED,
-        )
+        ax.axvline(threshold, color=GREY, linewidth=1, label=label, gid=draw.SHARED)
     return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
 
 
@@ -378,8 +365,7 @@ def _draw_gains(
         color=style.color_of(["cumulative"], 3),
         label=style.label("cumulative", f"up to this {word} (cumulative)"),
     )
-    reference: dict[str, Any] = {"color": draw.grey(ax, 0.5), "linestyle": ":", "linewidth": 1}
-    reference |= {"zorder": 1, "gid": draw.SHARED}
+    reference = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:
