@@ -94,34 +94,40 @@ def draw_curves(
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
     _set_axes(ax, curves, chart)
-    behind = {"color": GREY, "alpha": 0.4, "linewidth": 0.6}
-    for other in others:
-        draw_line(ax, other, options, {**behind, "zorder": 1.5, "label": "_other"})
+    grey = {"color": GREY, "alpha": 0.4, "linewidth": 0.6}
+    _draw_behind(ax, others, options, {**grey, "label": "_other"})
     if others:
-        draw.add_entry(ax, f"{len(others)} others", **behind)
+        draw.add_entry(ax, f"{len(others)} others", **grey)
     for drawn in curves:
-        if options.rectangles or (options.interpolated and not options.mean_over):
+        if options.rectangles or options.envelope:
             _draw_areas(ax, drawn, options)
+        thin = {**drawn.line, "linewidth": 0.7, "alpha": 0.5, "label": "_member"}
+        _draw_behind(ax, drawn.curve.members, options, thin)
         line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
         draw_line(ax, drawn.curve, options, line)
-        thin = {**drawn.line, "linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
-        for member in drawn.curve.members:
-            draw_line(ax, member, options, thin)
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
-    if options.interpolated and not options.mean_over:
+    if options.envelope:
         draw.add_entry(ax, "interpolated", color=GREY, linestyle="--", linewidth=1)
     if options.baseline and len(options.ys) == 1:
-        _draw_baselines(
-            ax,
-            [*(drawn.curve for drawn in curves), *others],
-            chart,
-        )
+        shown = [drawn.curve for drawn in curves]
+        _draw_baselines(ax, [*shown, *others], chart)
     _draw_marks(ax, curves, chart)
     if len(curves) == 1 and not options.interpolated:
         _explain_area(ax, curves[0].curve, chart)
     if not curves:
         draw.write_reason(ax, "no positives")
+
+
+def _draw_behind(
+    ax: Axes,
+    curves: Sequence[Curve],
+    options: CurveOptions,
+    line: dict[str, Any],
+) -> None:
+    """Draw thin curves behind the others."""
+    for curve in curves:
+        draw_line(ax, curve, options, {**line, "zorder": 1.5})
 
 
 def draw_line(

@@ -91,6 +91,8 @@ class CurveOptions:
             self.score = self.score.meta.output_name(raise_if_undetermined=False)
         for name in ("interval", "interpolated", "rectangles", "baseline"):
             setattr(self, name, check_flag(name, getattr(self, name)))
+        # The mean of interpolated curves has no envelope of its own.
+        self.envelope = self.interpolated and not self.mean_over
         self._refuse_combinations()
 
     def _refuse_combinations(self) -> None:

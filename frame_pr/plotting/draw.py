@@ -225,16 +225,20 @@ def axes_of(
             if n > 1:
                 is_last = place >= n - columns or "x" not in shared
                 is_first = place % columns == 0 or "y" not in shared
-                ax.tick_params(labelsize="small", pad=0.35 * em() * 72)
-                ax.tick_params(labelbottom=is_last, labelleft=is_first)
-                # The layout of many panels is slow, and takes most of the time for their ticks.
-                ax.spines[:].set_in_layout(False)
-                ax.xaxis.set_in_layout(is_last)
-                ax.yaxis.set_in_layout(is_first)
+                _set_ticks(ax, below=is_last, left=is_first)
         yield axes
     except BaseException:
         plt.close(figure)
         raise
+
+
+def _set_ticks(ax: Axes, *, below: bool, left: bool) -> None:
+    """Set the size of the numbers of a panel, and on which sides they are."""
+    ax.tick_params(labelsize="small", pad=0.35 * em() * 72, labelbottom=below, labelleft=left)
+    # The layout of many panels takes most of its time for ticks.
+    ax.spines[:].set_in_layout(False)
+    ax.xaxis.set_in_layout(below)
+    ax.yaxis.set_in_layout(left)
 
 
 def one_or_all(axes: Sequence[Axes], *, several: bool = False) -> Any:
