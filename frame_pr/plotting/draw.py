@@ -172,6 +172,16 @@ def figure_of(ax: Axes) -> Any:
     return figure.figure
 
 
+def _check_panels(n: int, available: int) -> None:
+    """Refuse panels without axes of the caller, and too many panels of a new figure."""
+    if 0 < available < n:
+        raise ValueError(
+            f"ax: {n} panels need as many axes, and there are {available}; leave out ax="
+        )
+    if n > MOST_PANELS and not available:
+        raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
+
+
 @contextmanager
 def axes_of(
     style: Style,
@@ -193,15 +203,10 @@ def axes_of(
     """
     import matplotlib.pyplot as plt
 
+    _check_panels(n, len(style.axes))
     if style.axes:
-        if len(style.axes) < n:
-            raise ValueError(
-                f"ax: {n} panels need as many axes, and there are {len(style.axes)}; leave out ax="
-            )
         yield list(style.axes[:n])
         return
-    if n > MOST_PANELS:
-        raise ValueError(f"{n} panels are more than {MOST_PANELS}: filter the groups")
     width, height = plt.rcParams["figure.figsize"]
     least_width, panel_height = (ems * em() for ems in size)
     fitting = max(1, min(columns, int(width / least_width)))
