@@ -173,7 +173,7 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     colour = drawn.colour
     if options.interpolated:
         top = points["envelope"].to_numpy()
-        step = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
+        step: draw.Properties = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
         ax.plot(edges, top, color=colour, label="_envelope", **step)
         ax.fill_between(edges, raw, top, step="pre", color=colour, alpha=0.15, linewidth=0)
     if options.rectangles:
@@ -295,7 +295,7 @@ def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> dict[s
         ends = dict.fromkeys(map(draw.number_text, (shares[0], shares[-1])))
         label = f"{label} ({' to '.join(ends)})"
     if len(shares) > _BASELINES:
-        band = {"color": GREY, "alpha": 0.2}
+        band: draw.Properties = {"color": GREY, "alpha": 0.2}
         ax.axhspan(shares[0], shares[-1], linewidth=0, zorder=0.5, **band)
         return {label: {**band, "linewidth": 6}}
     for share in shares:

@@ -455,7 +455,8 @@ def _visible(points: pl.DataFrame) -> pl.DataFrame:
     highest = first.with_columns(y=np.maximum.reduceat(heights, starts))
     last = points[np.append(starts[1:], len(x)) - 1]
     four = pl.concat([first, lowest, highest, last])
-    return four[np.arange(four.height).reshape(4, -1).T.ravel()]
+    thinned: pl.DataFrame = four[np.arange(four.height).reshape(4, -1).T.ravel()]
+    return thinned
 
 
 def cells(x: pl.Series, n: int = _CELLS) -> Any:

@@ -326,14 +326,15 @@ def _names(
 
     Colours show systems or quantities and line styles groups, if there are several of both.
     """
-    keys = [*keys, Y_KEY] if len(options.ys) > 1 else keys
+    if len(options.ys) > 1:
+        keys = [*keys, Y_KEY]
     # A key with a single value does not distinguish curves.
     several = [key for key in keys if len({draw.value_text(each.key[key]) for each in curves}) > 1]
     keys = several or keys[:1]
     hues = [key for key in keys if key in ("system", Y_KEY)][:1]
     strokes = [key for key in keys if key not in hues]
     if not (hues and strokes):
-        hues = keys
+        hues = list(keys)
         strokes = []
     names = []
     for curve in curves:
