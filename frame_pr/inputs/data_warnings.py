@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_pr.frames.kinds import engine_for
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
@@ -91,9 +92,9 @@ def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
 
     To look at all rows took up to seven times as long as the average precision of 3 million rows.
     """
-    if not keys:
+    if not keys or data.height <= _FIRST:
         return data
-    step = max(data.height // _SAMPLED_GROUPS, 1)
+    step = data.height // _SAMPLED_GROUPS
     few_keys = data.select(keys).gather_every(step).unique()
     return data.join(few_keys, on=keys, how="semi", nulls_equal=True)
 
@@ -166,12 +167,12 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
 
 
 def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: dict[str, str]) -> None:
-    labels = data["truth"]
-    if labels.dtype.is_float():
-        labels = labels.fill_nan(None)
-    keys_of_rows = data.select(*keys)
-    judged = keys_of_rows.filter(labels.is_not_null()).n_unique()
-    groups = keys_of_rows.n_unique()
+    label = pl.col("truth")
+    if data.schema["truth"].is_float():
+        label = label.fill_nan(None)
+    of_groups = data.lazy().group_by(*keys).agg(is_judged=label.is_not_null().any())
+    counts = of_groups.select(pl.len(), pl.col("is_judged").sum())
+    groups, judged = counts.collect(engine=engine_for(data.height)).row(0)
     if judged < groups:
         warn(
             f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "
