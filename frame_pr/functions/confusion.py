@@ -560,13 +560,12 @@ def _validate_labels(
 def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series) -> pl.LazyFrame:
     """Return all pairs of classes in each group, and the number of rows of each pair."""
     schema = rows.collect_schema()
-    labels = pl.LazyFrame({"label": classes.cast(schema["truth"])}).with_row_index("place")
-    actual = labels.select(truth="label", truth_place="place")
-    predicted = labels.select(prediction="label", prediction_place="place")
-    pairs = actual.join(predicted, how="cross")
+    truths = pl.LazyFrame({"truth": classes.cast(schema["truth"])})
+    predictions = truths.rename({"truth": "prediction"})
+    pairs = truths.join(predictions, how="cross", maintain_order="left_right")
     if keys:
-        groups = rows.select(keys).unique()
-        pairs = groups.join(pairs, how="cross")
+        groups = rows.select(keys).unique().sort(keys)
+        pairs = groups.join(pairs, how="cross", maintain_order="left_right")
 
     total = pl.len().cast(pl.Int64)
     if "weight" in schema:
@@ -574,14 +573,13 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series) -> pl.LazyFr
         total = pl.col("weight").sum().cast(dtype)
     pair = [*keys, "truth", "prediction"]
     counts = rows.drop_nulls("truth").group_by(pair).agg(rows=total)
-    pairs = pairs.join(counts, on=pair, how="left", nulls_equal=True)
+    pairs = pairs.join(counts, on=pair, how="left", nulls_equal=True, maintain_order="left")
     pairs = pairs.with_columns(pl.col("rows").fill_null(0))
 
     number = pl.col("rows")
     rows_of_truth = number.sum().over(*keys, "truth")
     rows_of_prediction = number.sum().over(*keys, "prediction")
-    pairs = pairs.with_columns(
+    return pairs.with_columns(
         of_truth=ratio(number, rows_of_truth),
         of_prediction=ratio(number, rows_of_prediction),
     )
-    return pairs.sort(*keys, "truth_place", "prediction_place")
