@@ -212,33 +212,28 @@ def _binned(
     table = table.sort(order, descending=descending, nulls_last=True)
 
     retrieved = pl.col(score).is_not_null()
-    group = pl.struct(keys).rle_id() if keys else pl.lit(0)
     ranked_rows = pl.when(retrieved).then("count").otherwise(0)
     table = table.with_columns(
-        group=group,
+        group=pl.struct(keys).rle_id() if keys else pl.lit(0),
         block=pl.struct(order).rle_id(),
-        ranked_rows=ranked_rows,
+        upto=ranked_rows.cum_sum(),
     )
-    upto = pl.col("ranked_rows").cum_sum()
-    before = upto - pl.col("ranked_rows")
-    table = table.with_columns(upto=upto, before=before)
-
     # Equal scores belong to the bin of their first row.
+    before = pl.col("upto") - ranked_rows
     ends_group = ends(pl.col("group"))
-    starts_block = starts(pl.col("block"))
-    before_group = from_start(pl.col("before"))
-    before_block = pl.when(starts_block).then("before").forward_fill()
+    before_group = from_start(before)
+    before_block = pl.when(starts(pl.col("block"))).then(before).forward_fill()
     upto_end = pl.when(ends_group).then("upto").backward_fill()
 
+    # Rows without a score are above none, so they have a bin of their own.
     rows_above = before_block - before_group
     rows_of_group = upto_end - before_group
-    bin_number = rows_above.cast(pl.Int128) * n // rows_of_group
-    table = table.with_columns(bin=pl.when(retrieved).then(bin_number))
+    table = table.with_columns(bin=rows_above.cast(pl.Int128) * n // rows_of_group)
 
     is_last = ends_group | ends(pl.col("bin"))
     worst = pl.when(is_last).then(score).backward_fill()
-    helpers = ("group", "block", "ranked_rows", "upto", "before", "bin")
-    return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
+    table = table.with_columns(pl.when(retrieved).then(worst))
+    return table.drop("group", "block", "upto", "bin")
 
 
 def bin_edges(
