@@ -320,33 +320,23 @@ _NEAR = 0.1
 _FEW_LOSSES = 3
 
 
-def warn_of_hidden_losses(table: pl.DataFrame, kinds: Sequence[BoundsName]) -> None:
-    """Warn if means of shares are so near 0 or 1 that the sample may lack the rare other values.
+def may_lack_losses(prefix: str = "") -> pl.Expr:
+    """Return whether a mean of shares is near 0 or 1, and the sample may lack rare other values.
 
     The n groups differ from 0 or 1 by less than 3 in sum, and their variance is less than a third
     of that of yes-or-no trials with the same mean. If most groups are close to 1 and few are not, a
-    sample without these has a standard error that is too small.
+    sample without these has a standard error that is too small. `prefix`: of the columns.
     """
-    shares = [m for m, kind in enumerate(kinds) if kind == "share"]
-    value = pl.col("value")
-    error = pl.col("error")
-    n = pl.col("df") + 1
+    value = pl.col(f"{prefix}value")
+    error = pl.col(f"{prefix}error")
+    n = pl.col(f"{prefix}df") + 1
     loss = pl.min_horizontal(value, 1 - value)
-    fragile = table.filter(
-        pl.col("m").is_in(shares),
+    return pl.all_horizontal(
         loss < _NEAR,
         n * loss < _FEW_LOSSES,
         n * error**2 < value * (1 - value) / 3,
         error > ROUNDING,
     )
-    if fragile.height:
-        mean, units = fragile.sort("units").select("value", "units").row(0)
-        end = round(mean)
-        warn(
-            f"the mean of {units} units is {mean:.3g}, and all of them are close to {end}: if a "
-            "few units of the population are not, 95 % intervals hold its mean in as few as 56 % "
-            "of the samples, and tests at 0.05 report up to 34 % of equal means as different"
-        )
 
 
 _DF = pl.col("df").fill_nan(None).fill_null(0)

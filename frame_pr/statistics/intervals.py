@@ -21,7 +21,6 @@ from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
     scipy_special,
-    warn_of_hidden_losses,
     warn_without_bounds,
     with_bounds,
     with_bounds_of_means,
@@ -34,7 +33,13 @@ from frame_pr.statistics.sampled_rows import (
     sampled_units,
     warn_of_bias,
 )
-from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, validate_shares
+from frame_pr.statistics.units import (
+    Evaluation,
+    UnitValues,
+    give_sorted,
+    validate_shares,
+    warn_of_ceiling,
+)
 
 Method: TypeAlias = Literal["closed", "bootstrap"]
 """How an interval is computed."""
@@ -291,7 +296,7 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     if isinstance(source, SampledRows):
         warn_of_bias(source, table)
     else:
-        warn_of_hidden_losses(table, source.bounds)
+        warn_of_ceiling(source, table)
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",

@@ -442,3 +442,29 @@ def test_undefined_values_of_both_groups_add_up():
     )
     result = fp.compare(data, "m", mean_over="q", between="w", details=True)
     assert result.select("undefined", "n_baseline", "n_system").row(0) == (3, 2, 2)
+
+
+@pytest.mark.parametrize("prefix", ["", "1 - "])
+@pytest.mark.parametrize(
+    ("losses", "warns"),
+    [
+        # The small group has losses of .01 and .03 only. One query in ten of the other loses .6.
+        (([0.01, 0.03] * 15, ([0.02] * 9 + [0.6]) * 30), True),
+        # Both have such queries, or neither.
+        (([0.01, 0.03] * 14 + [0.6] * 3, ([0.02] * 9 + [0.6]) * 30), False),
+        (([0.01, 0.03] * 15, [0.01, 0.04] * 150), False),
+        # Yes-or-no trials vary as much as their mean says.
+        (([0.0] * 29 + [1.0], ([0.0] * 9 + [1.0]) * 30), False),
+    ],
+)
+def test_a_group_that_may_lack_rare_losses_warns(losses, warns, prefix):
+    values = np.concatenate(losses)
+    arm = np.repeat(["a", "b"], [len(losses[0]), len(losses[1])])
+    data = pl.DataFrame({"arm": arm, "query": range(len(arm)), "ndcg@10": values})
+    if prefix:
+        data = data.with_columns(1 - pl.col("ndcg@10"))
+    if not warns:
+        fp.compare(data, "ndcg@10", between="arm", mean_over="query")
+        return
+    with pytest.warns(fp.DataWarning, match="of 30 and 300 units, those of one group are all"):
+        fp.compare(data, "ndcg@10", between="arm", mean_over="query")
