@@ -316,29 +316,6 @@ def with_bounds_of_means(
     return table.with_columns(low=low, high=high)
 
 
-_NEAR = 0.1
-_FEW_LOSSES = 3
-
-
-def may_lack_losses(prefix: str = "") -> pl.Expr:
-    """Return whether a mean of shares is near 0 or 1, and the sample may lack rare other values.
-
-    The n groups differ from 0 or 1 by less than 3 in sum, and their variance is less than a third
-    of that of yes-or-no trials with the same mean. If most groups are close to 1 and few are not, a
-    sample without these has a standard error that is too small. `prefix`: of the columns.
-    """
-    value = pl.col(f"{prefix}value")
-    error = pl.col(f"{prefix}error")
-    n = pl.col(f"{prefix}df") + 1
-    loss = pl.min_horizontal(value, 1 - value)
-    return pl.all_horizontal(
-        loss < _NEAR,
-        n * loss < _FEW_LOSSES,
-        n * error**2 < value * (1 - value) / 3,
-        error > ROUNDING,
-    )
-
-
 _DF = pl.col("df").fill_nan(None).fill_null(0)
 _NO_BOUNDS: Mapping[str, pl.Expr] = {
     "the value is infinite": pl.col("value").is_infinite(),

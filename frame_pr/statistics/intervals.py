@@ -38,7 +38,6 @@ from frame_pr.statistics.units import (
     UnitValues,
     give_sorted,
     validate_shares,
-    warn_of_ceiling,
 )
 
 Method: TypeAlias = Literal["closed", "bootstrap"]
@@ -295,8 +294,6 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     table = add_bounds(source.estimates(), source.bounds, confidence)
     if isinstance(source, SampledRows):
         warn_of_bias(source, table)
-    else:
-        warn_of_ceiling(source, table)
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",

@@ -21,7 +21,7 @@ from frame_pr.frames.columns import (
 )
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
-from frame_pr.frames.messages import shown, warn
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metrics_named, refuse_no_keys
 from frame_pr.inputs.options import EvaluationOptions, options_in
 from frame_pr.inputs.request import Request, request_of
@@ -29,7 +29,7 @@ from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import is_metric, metric, request_for
-from frame_pr.statistics.bounds import BoundsName, may_lack_losses
+from frame_pr.statistics.bounds import BoundsName
 
 WEIGHTS = ("positives", "negatives")
 """The weights of a cluster for either label."""
@@ -325,23 +325,6 @@ def validate_shares(units: UnitValues[Any], metrics: Sequence[str]) -> None:
         raise ValueError(
             f"metrics: column {shown(name)} holds {outside['value'][0]}, and {name} lies between 0 "
             "and 1; divide percentages by 100, and write null where there is no value"
-        )
-
-
-def warn_of_ceiling(units: UnitValues[Any], table: pl.DataFrame) -> None:
-    """Warn of means of which most units are exactly 0 or 1, and all others close to it."""
-    value = pl.col("value")
-    ends = units.table.group_by(units.key_columns).agg(
-        at_end=pl.max_horizontal((value == 0).mean(), (value == 1).mean())
-    )
-    shares = [m for m, bounds in enumerate(units.bounds) if bounds == "share"]
-    means = table.join(ends, on=units.key_columns, nulls_equal=True)
-    fragile = means.filter(pl.col("m").is_in(shares), pl.col("at_end") >= 0.5, may_lack_losses())
-    if fragile.height:
-        mean, n = fragile.sort("units").select("value", "units").row(0)
-        warn(
-            f"most of the {n} units have the value {round(mean)}, and the others are close to it: "
-            "if a few units of the population are far from it, the interval is too narrow"
         )
 
 

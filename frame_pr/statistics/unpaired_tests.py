@@ -16,7 +16,6 @@ from frame_pr.statistics.bounds import (
     Estimates,
     array_of,
     columns_of,
-    may_lack_losses,
 )
 from frame_pr.statistics.pairs import TIE, Comparison, Hypothesis, difference_of, with_t_test
 from frame_pr.statistics.units import UnitValues
@@ -232,6 +231,29 @@ def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
         _warn_of_prevalence(both, names[0])
 
 
+_NEAR = 0.1
+_FEW_LOSSES = 3
+
+
+def _may_lack_losses(prefix: str = "") -> pl.Expr:
+    """Return whether a mean of shares is near 0 or 1, and the sample may lack rare other values.
+
+    The n groups differ from 0 or 1 by less than 3 in sum, and their variance is less than a third
+    of that of yes-or-no trials with the same mean. If most groups are close to 1 and few are not, a
+    sample without these has a standard error that is too small. `prefix`: of the columns.
+    """
+    value = pl.col(f"{prefix}value")
+    error = pl.col(f"{prefix}error")
+    n = pl.col(f"{prefix}df") + 1
+    loss = pl.min_horizontal(value, 1 - value)
+    return pl.all_horizontal(
+        loss < _NEAR,
+        n * loss < _FEW_LOSSES,
+        n * error**2 < value * (1 - value) / 3,
+        error > bounds.ROUNDING,
+    )
+
+
 def _warn_of_unlike_spreads(both: pl.DataFrame) -> None:
     """Warn if all units of one group are close to 0 or 1, and those of the other vary much more.
 
@@ -240,8 +262,8 @@ def _warn_of_unlike_spreads(both: pl.DataFrame) -> None:
     variance = (pl.col("df") + 1) * pl.col("error") ** 2
     variance_a = (pl.col("base df") + 1) * pl.col("base error") ** 2
     unlike = both.filter(
-        (may_lack_losses() & (variance < variance_a / 4))
-        | (may_lack_losses("base ") & (variance_a < variance / 4))
+        (_may_lack_losses() & (variance < variance_a / 4))
+        | (_may_lack_losses("base ") & (variance_a < variance / 4))
     )
     if unlike.height:
         a, b = unlike.select("base units", "units").row(0)

@@ -231,8 +231,7 @@ def test_ten_groups_that_agree_have_the_bound_of_ten():
 
 def test_folds_that_differ_have_the_interval_of_student():
     # The means are those of precisions 1, 1, 1, 10 / 11, and rounded numbers need no logit.
-    with pytest.warns(fp.DataWarning, match="most of the 4 units have the value 1, and the others"):
-        found = fp.intervals(folds(4, worse=1), "precision@recall=1", "y", "s", mean_over="fold")
+    found = fp.intervals(folds(4, worse=1), "precision@recall=1", "y", "s", mean_over="fold")
     values = np.array([1, 1, 1, 10 / 11])
     mean = values.mean()
     reach = stats.t.ppf(0.975, 3) * values.std(ddof=1) / 2 / (mean * (1 - mean))

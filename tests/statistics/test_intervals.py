@@ -420,27 +420,3 @@ def test_infinite_thresholds_have_no_interval_and_no_difference():
             match="threshold@max_f1 is inf in a group, and a difference needs finite values",
         ):
             fp.compare(data, "threshold@max_f1", "t", score, **call, **more)
-
-
-@pytest.mark.parametrize(
-    ("values", "warns"),
-    [
-        # Two small losses of 30, whose variance is much smaller than that of yes-or-no trials.
-        ([1.0] * 28 + [0.9, 0.9], True),
-        ([0.0] * 28 + [0.1, 0.1], True),
-        # Yes-or-no trials have the largest variance of their mean.
-        ([1.0] * 29 + [0.0], False),
-        # A good system, of which no query is perfect, and five folds.
-        (np.linspace(0.8, 0.99, 30), False),
-        ([0.93, 0.94, 0.95, 0.96, 0.97], False),
-        # Equal values have the bound of values of 1.
-        ([1.0] * 30, False),
-    ],
-)
-def test_means_at_the_ceiling_warn(values, warns):
-    table = pl.DataFrame({"query": range(len(values)), "ndcg@10": values})
-    if not warns:
-        fp.intervals(table, "ndcg@10", mean_over="query")
-        return
-    with pytest.warns(fp.DataWarning, match="most of the 30 units have the value [01], and the"):
-        fp.intervals(table, "ndcg@10", mean_over="query")
