@@ -158,7 +158,7 @@ def _rate_of_group(name: NameMatch, blocks: Blocks) -> Metric:
 
 
 def _ties(_: NameMatch, blocks: Blocks) -> Metric:
-    aggregates = {"ties": Aggregate(blocks.ties)}
+    aggregates = {"ties": Aggregate(pl.col("ties"))}
     return Metric(
         pl.col("ties"),
         for_all_ties(aggregates),

@@ -96,8 +96,9 @@ def _average_precision_at_k(name: NameMatch, b: Blocks) -> Metric:
 
 
 def _interpolated_average_precision(name: NameMatch, b: Blocks) -> Metric:
+    best_precision = pl.col("interpolated_precision")
     if name["points"] is None:
-        iap = Aggregate(b.hits * b.interpolated_precision)
+        iap = Aggregate(b.hits * best_precision)
         return Metric(ratio(pl.col("iap"), b.positives), by_ties({"iap": iap}, bounded=True))
     points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels
@@ -109,7 +110,7 @@ def _interpolated_average_precision(name: NameMatch, b: Blocks) -> Metric:
     )
     is_first_hit = b.tp == b.hits
     levels = upto - before + is_first_hit
-    of_blocks = pl.when(b.hits > 0).then(b.interpolated_precision * levels)
+    of_blocks = pl.when(b.hits > 0).then(best_precision * levels)
     sum_name = f"iap_{points}"
     mean = pl.col(sum_name) / b.constant(points)
     return Metric(

@@ -55,16 +55,10 @@ class Blocks:
         self.tp = pl.col("tp")
         self.k = pl.col("k")
         self.score = pl.col("threshold").cast(pl.Float64)
-        self.epsilon = pl.col("epsilon")
-        """The precision of the dtype of the scores."""
-        self.interpolated_precision = pl.col("interpolated_precision")
-        self.ties = pl.col("ties")
-        self.judged = pl.col("judged")
 
         self.graded = graded
         """Whether rows have their own gains; otherwise a positive has gain 1."""
         self.gain = pl.col("gain") if graded else self.hits
-        self.hit_gain = pl.col("hit_gain") if graded else self.hits
 
         self.positives = pl.col("positives")
         self.rows = pl.col("rows")

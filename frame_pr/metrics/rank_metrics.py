@@ -164,7 +164,7 @@ def _bpref(_: NameMatch, b: Blocks) -> Metric:
 
 def _judged(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b)))}
+    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(pl.col("judged"), cutoff.of_group(b)))}
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
 
@@ -227,8 +227,9 @@ def _captured_gain(name: NameMatch, b: Blocks) -> Metric:
     if b.graded:
         captured = f"captured_gain@{cutoff}"
         total = pl.col("hit_gains")
-        gain = b.sum_among(b.hit_gain, cutoff.of_group(b))
-        parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
+        hit_gain = pl.col("hit_gain")
+        among_first = b.sum_among(hit_gain, cutoff.of_group(b))
+        parts = {captured: Aggregate(among_first), "hit_gains": Aggregate(hit_gain)}
     value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
     return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
 

@@ -62,7 +62,7 @@ def _row_mean(name: NameMatch, b: Blocks) -> Metric:
     mean = ROW_MEANS[name[0]]
     parts = []
     for label, rows in ((1.0, b.hits), (0.0, b.size - b.hits)):
-        value = mean.value(b.score, label, b.epsilon)
+        value = mean.value(b.score, label, pl.col("epsilon"))
         # An infinite score of no row adds nothing.
         parts.append(pl.when(rows > 0).then(rows.cast(pl.Float64) * value).otherwise(0.0))
     of_block = pl.when(b.score.is_not_null()).then(parts[0] + parts[1])
