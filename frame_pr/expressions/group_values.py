@@ -159,14 +159,15 @@ def dtype_of(name: str) -> pl.DataType:
 def expression_of(argument: str, column: Column) -> pl.Expr:
     """Return the column of a name, or the expression; of several columns a struct."""
     refuse_several(argument, column)
-    if not isinstance(column, (str, pl.Expr)):
+    if isinstance(column, str):
+        return by_name(column)
+    if not isinstance(column, pl.Expr):
         raise TypeError(
             f"{argument} takes the name of one column, or a polars expression; got {shown(column)}"
         )
-    expression = by_name(column) if isinstance(column, str) else column
-    if not expression.meta.has_multiple_outputs():
-        return expression
-    return pl.struct(expression).map_batches(_single_field, is_elementwise=True)
+    if not column.meta.has_multiple_outputs():
+        return column
+    return pl.struct(column).map_batches(_single_field, is_elementwise=True)
 
 
 def _single_field(columns: pl.Series) -> pl.Series:

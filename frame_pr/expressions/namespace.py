@@ -131,12 +131,15 @@ class ExprPR:
         dtypes = {}
         for name in listed:
             dtypes[name] = of_scores if metric(name).kind == "threshold" else dtype_of(name)
-        single = isinstance(names, str)
-        dtype = dtypes[listed[0]] if single else pl.struct_with_fields(dtypes)
+        column = "metrics"
+        dtype: Any = pl.struct_with_fields(dtypes)
+        if isinstance(names, str):
+            column = names
+            dtype = dtypes[names]
         # A list for each group: polars calls the function once for all of them.
         lists = [self._score.implode(), label.implode()]
         result = pl.map_batches(lists, values.of_lists, return_dtype=dtype, is_elementwise=True)
-        return result.alias(listed[0] if single else "metrics")
+        return result.alias(column)
 
     @public_function
     def average_precision(
