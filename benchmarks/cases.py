@@ -277,7 +277,9 @@ def polarbearings_curve(data: Groups) -> pl.DataFrame:
     """Return precision and recall at each threshold."""
     from polarbearings import pr_curve
 
-    return pr_curve(data.frame, "relevant", "score", by="query").collect()
+    curve = pr_curve(data.frame, "relevant", "score", by="query")
+    # It has a point above all scores, too.
+    return curve.filter(pl.col("threshold").is_finite()).collect()
 
 
 def polars_ds(data: Groups) -> pl.DataFrame:
