@@ -488,13 +488,20 @@ ONE_GROUP = {
     "rapidstats, roc_auc": arrays("rapidstats.metrics", "roc_auc", "roc_auc"),
 }
 TEN = ("average_precision", "curve", "18 metrics", "LazyFrame")
+
+
+def by_threshold(metrics: dict[str, str]) -> dict[str, str]:
+    """Return other names of metrics, as tied documents have other values without a tie break."""
+    return {f"{name} by threshold": metric for name, metric in metrics.items()}
+
+
 MAP = {"map": "average_precision"}
 SEARCH = {
-    "MAP": search(MAP, joined=True, trec_eval=False),
+    "MAP": search(by_threshold(MAP), joined=True, trec_eval=False),
     "MAP, tie_break": search(MAP, joined=True, trec_eval=False, tie_break="document"),
     "MAP, TREC_EVAL": search(MAP, joined=True, trec_eval=True),
     "MAP, TREC_EVAL, two frames": search(MAP, joined=False, trec_eval=True),
-    "42 measures": search(TREC, joined=True, trec_eval=False, gain="relevance"),
+    "42 measures": search(by_threshold(TREC), joined=True, trec_eval=False, gain="relevance"),
     "42 measures, TREC_EVAL": search(TREC, joined=True, trec_eval=True, gain="relevance"),
     "42 measures, TREC_EVAL, two frames": search(
         TREC, joined=False, trec_eval=True, gain="relevance"
