@@ -487,6 +487,7 @@ ONE_GROUP = {
     "rapidstats": arrays("rapidstats.metrics", "average_precision", "average_precision"),
     "rapidstats, roc_auc": arrays("rapidstats.metrics", "roc_auc", "roc_auc"),
 }
+TIES = "average_precision", "ties='order'", "tie_break, integers"
 TEN = ("average_precision", "curve", "18 metrics", "LazyFrame")
 
 
@@ -527,7 +528,13 @@ TASKS = {
             OF_GROUPS,
             {**OTHERS, **ONE_GROUP} if shape == "1 x 2M" else OTHERS,
         )
-        for shape, scores in product(SHAPES, DIGITS)
+        for shape, scores in product(SHAPES, ("tied", "untied"))
+    },
+    **{
+        f"{shape}, equal": Task(
+            partial(groups, shape, "equal"), {name: OF_GROUPS[name] for name in TIES}, {}
+        )
+        for shape in SHAPES
     },
     "10 rows": Task(
         ten_rows,
