@@ -189,6 +189,15 @@ class Lists:
         )
 
     @cached_property
+    def columns(self) -> pl.DataFrame:
+        """What `explode_lists` takes: a row for each user."""
+        shown, wanted = (
+            frame.group_by("user").agg(pl.col("item").alias(name))
+            for name, frame in (("shown", self.shown), ("wanted", self.wanted))
+        )
+        return shown.join(wanted, on="user")
+
+    @cached_property
     def of_pandas(self) -> tuple[Any, Any]:
         """What RecTools takes."""
         import pandas as pd
@@ -259,6 +268,15 @@ def lists(data: Lists) -> pl.DataFrame:
     score = -pl.col("rank")
     missing: Any = {"unscored": "unretrieved", "unjudged": "negative"}
     return fp.evaluate(rows, LIST_METRICS, "wanted", score, mean_over="user", **missing)
+
+
+def list_columns(data: Lists) -> pl.DataFrame:
+    """Return the same of a frame with a row for each user."""
+    import frame_pr as fp
+
+    rows = fp.explode_lists(data.columns, "wanted", "shown", by="user")
+    missing: Any = {"unscored": "unretrieved"}
+    return fp.evaluate(rows, LIST_METRICS, "truth", "score", mean_over="user", **missing)
 
 
 # calls of other libraries
@@ -544,7 +562,11 @@ TASKS = {
     ),
     "search": Task(partial(Search, 24), SEARCH, SEARCH_OTHERS),
     "search, tied": Task(partial(Search, 6), SEARCH, {}),
-    "lists": Task(Lists, {"six metrics": lists}, {"RecTools": rectools, "DuckDB": duckdb_lists}),
+    "lists": Task(
+        Lists,
+        {"six metrics": lists, "list columns": list_columns},
+        {"RecTools": rectools, "DuckDB": duckdb_lists},
+    ),
 }
 
 

@@ -84,7 +84,7 @@ def measured(case: str, source: str, budget: str) -> tuple[float, float, float, 
 
 def in_process(checkout: Path, *arguments: str) -> list[float]:
     """Return what `measured` gives in a process that imports frame_pr from a checkout."""
-    command = [sys.executable, __file__, "--call", *arguments]
+    command = [sys.executable, "-P", __file__, "--call", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     printed: list[float] = json.loads(
         subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
