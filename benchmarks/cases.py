@@ -30,8 +30,8 @@ SHAPES: dict[str, Callable[[int], int]] = {
     "400k x 5": lambda rows: rows // 5,
 }
 """The number of groups for a number of rows. The names are those for two million rows."""
-DIGITS = {"untied": 17, "tied": 3, "equal": 0}
-"""The digits of scores: all of a random float, three, or none, which leaves two scores."""
+DIGITS = {"tied": 3, "equal": 0}
+"""The digits of scores, 0 or 1 without any. Untied and normal scores have all digits."""
 AT_TEN = ["precision@10", "recall@10", "average_precision@10"]
 METRICS = [
     *("average_precision", "interpolated_average_precision", "interpolated_average_precision_11"),
@@ -109,7 +109,10 @@ def groups(shape: str, scores: str, rows: int) -> Groups:
         "whole": draw.integers(1, 4, rows),
         "weight": draw.random(rows),
     }
-    columns["score"] = columns["score"].round(DIGITS[scores])
+    if scores == "normal":
+        columns["score"] = draw.standard_normal(rows)
+    elif scores != "untied":
+        columns["score"] = columns["score"].round(DIGITS[scores])
     return Groups(pl.DataFrame(columns))
 
 
@@ -506,6 +509,7 @@ ONE_GROUP = {
     "rapidstats, roc_auc": arrays("rapidstats.metrics", "roc_auc", "roc_auc"),
 }
 TIES = "average_precision", "ties='order'", "tie_break, integers"
+WIDE = "average_precision", "curve", "with_curve", "float weights"
 TEN = ("average_precision", "curve", "18 metrics", "LazyFrame")
 
 
@@ -549,10 +553,10 @@ TASKS = {
         for shape, scores in product(SHAPES, ("tied", "untied"))
     },
     **{
-        f"{shape}, equal": Task(
-            partial(groups, shape, "equal"), {name: OF_GROUPS[name] for name in TIES}, {}
+        f"{shape}, {scores}": Task(
+            partial(groups, shape, scores), {name: OF_GROUPS[name] for name in names}, {}
         )
-        for shape in SHAPES
+        for shape, (scores, names) in product(SHAPES, (("equal", TIES), ("normal", WIDE)))
     },
     "10 rows": Task(
         ten_rows,
