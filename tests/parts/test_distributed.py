@@ -106,6 +106,28 @@ def test_one_group_in_ranges_of_scores(engine, given):
 
 
 @BOTH
+@pytest.mark.parametrize("weight", ["tenths", "hundredths", "apart"])
+@pytest.mark.parametrize("by", ["query", None], ids=str)
+def test_float_weights(engine, by, weight):
+    row = pl.col("row")
+    data = DATA.with_columns(
+        tenths=row % 10 / 10,
+        hundredths=row * 41 % 200 / 100,
+        apart=pl.lit(10.0).pow(-(row * 29 % 16).cast(pl.Float64)),
+    )
+    counts = ["tp", "fp", "fn", "tn", "k"]
+    cutoffs = ["threshold=1", "threshold=-1", "threshold=9", "recall=0.5", "fpr=0.2", "npv=0.9"]
+    shares = ["precision@threshold=1", "npv@threshold=1", "average_precision", "roc_auc", "max_f1"]
+    at_cutoffs = [f"{count}@{cutoff}" for count in counts for cutoff in cutoffs]
+    others = ["interpolated_average_precision_101", "mcc@threshold=1", "rows"]
+    metrics = [*at_cutoffs, *shares, *others]
+    check(engine, data, by=by, weight=weight, metrics=metrics)
+    result = engine.read(call(engine.make(data), "evaluate", by=by, weight=weight, metrics=metrics))
+    assert result.select(pl.col(at_cutoffs).fill_null(0).min() >= 0).row(0) == (True,) * 30
+    assert result.select(pl.col(shares).fill_null(0).is_between(0, 1).all()).row(0) == (True,) * 5
+
+
+@BOTH
 def test_one_group_of_a_frame_that_gives_other_rows_when_it_is_read_again(engine):
     if engine.name == "dask":
         import dask.dataframe
