@@ -126,11 +126,12 @@ def install(environment):
         if ran.returncode:
             reason = ran.stderr.strip().splitlines()[-1]
             stop(f"uv cannot be installed; is there a network? pip says: {reason}")
+    lowest = shlex.quote(str(VENV / "lowest.txt"))
     if environment == "lowest":
         extras = "--extra dask --extra pandas --extra plot --extra stats"
-        compiled = f"--quiet --no-deps --no-header --output-file {VENV / 'lowest.txt'}"
+        compiled = f"--quiet --no-deps --no-header --output-file {lowest}"
         run(f"uv pip compile --resolution lowest-direct {extras} {compiled} pyproject.toml")
-    packages = ENVIRONMENTS[environment].replace("lowest.txt", str(VENV / "lowest.txt"))
+    packages = ENVIRONMENTS[environment].replace("lowest.txt", lowest)
     run(f"uv pip install --quiet {packages}")
     stamp.touch()
 

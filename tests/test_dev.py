@@ -1,5 +1,6 @@
 """The front door: commands of dev.py, and its sentences on a machine that lacks something."""
 
+import os
 import re
 import runpy
 import subprocess
@@ -54,6 +55,28 @@ def test_a_machine_that_lacks_something(prepared, sentence, tmp_path):
     assert status == 1
     assert text.splitlines()[-1].startswith("dev.py: ")
     assert sentence in text
+
+
+def test_a_folder_with_a_blank_in_its_name(tmp_path):
+    venv = tmp_path / "my env"
+    programs = venv / ("Scripts" if os.name == "nt" else "bin")
+    programs.mkdir(parents=True)
+    for name in ("python", "uv"):
+        (programs / name).touch()
+        (programs / f"{name}.exe").touch()
+    prepared = f"""
+import os, subprocess, types
+def record(command, **_):
+    print([str(word) for word in command])
+    return types.SimpleNamespace(returncode=0, stdout="")
+subprocess.run = record
+os.environ["VENV"] = {str(venv)!r}
+"""
+    status, text = run("lowest", prepared=prepared)
+    assert status == 0
+    versions = str(venv / "lowest.txt")
+    assert f"'--output-file', {versions!r}" in text
+    assert f"'--constraint', {versions!r}" in text
 
 
 def test_uv_gets_the_indexes_and_certificates_of_pip(tmp_path, monkeypatch):
