@@ -273,7 +273,8 @@ def _prevalences(curves: Sequence[Curve]) -> list[float]:
 
 def _draw_reference(ax: Axes, x: Sequence[float], y: Sequence[float], stroke: str = ":") -> None:
     """Draw a thin grey line that the legend does not name."""
-    ax.plot(x, y, zorder=1, label="_baseline", **REFERENCE | {"linestyle": stroke})
+    line: draw.Properties = REFERENCE | {"linestyle": stroke}
+    ax.plot(x, y, zorder=1, label="_baseline", **line)
 
 
 def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> float:

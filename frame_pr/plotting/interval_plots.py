@@ -380,7 +380,7 @@ def _draw_systems(
         average: Any = rows["value"].mean()
         if mean and average is not None:
             text = f"{style.label('mean')} {draw.number_text(average)}"
-            line = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
+            line: draw.Properties = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
             if several:
                 label = f"{label} ({text})"
                 text = "_mean"
@@ -621,7 +621,10 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     with draw.axes_of(style) as (ax,):
         for (word, side), colour in zip(sides.items(), _side_colours(style), strict=True):
             counts.append((side != 0).sum())
-            bars = {"color": colour, "label": f"{new} {style.label(word)}: {counts[-1]:,}"}
+            bars: draw.Properties = {
+                "color": colour,
+                "label": f"{new} {style.label(word)}: {counts[-1]:,}",
+            }
             if named:
                 ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, **bars)
             else:

@@ -365,7 +365,7 @@ def _draw_gains(
         color=style.color_of(["cumulative"], 3),
         label=style.label("cumulative", f"up to this {word} (cumulative)"),
     )
-    reference = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
+    reference: draw.Properties = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
     if name == "recall":
         ax.plot([0, 1], [0, 1], label="random ranking (cumulative)", **reference)
     elif cumulative:
