@@ -68,9 +68,10 @@ StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeSt
 class Rows:
     """The rows to rank, and how to rank them.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight` (a whole
-    number of units), `count` and `gain` if passed; `tie`, which orders equal scores if they
-    have an order; `judged` if labels may be filled in; `dropped` if some rows may not count.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight` (in
+    units, which the property `weight` makes whole), `count` and `gain` if passed; `tie`, which
+    orders equal scores if they have an order; `judged` if labels may be filled in; `dropped` if
+    some rows may not count.
     """
 
     frame: pl.LazyFrame
@@ -107,6 +108,17 @@ class Rows:
         return self.request.keeps_unscored or self.drops
 
     @property
+    def weight(self) -> pl.Expr:
+        """Return the weight of a row, a whole number of units.
+
+        Until it is read it stays a float, which takes half of the time to gather.
+        """
+        weight = pl.col("weight")
+        if self.weights.fractional:
+            return weight.cast(pl.Int128)
+        return weight
+
+    @property
     def number(self) -> pl.Expr:
         """Return what a row counts as: its weight, times the rows that it stands for.
 
@@ -114,7 +126,7 @@ class Rows:
         """
         number = pl.lit(1, dtype=pl.Int64)
         if self.weights.name is not None:
-            number = pl.col("weight")
+            number = self.weight
         elif self.drops:
             number = (~pl.col("dropped")).cast(pl.Int64)
         if self.has_counts:
@@ -162,7 +174,7 @@ def rows_of(
         weights = Weights("of prevalence=", fractional=True, option="prevalence")
     weights = weights.with_unit(rows, "weight", has_counts=has_counts, totals=totals, unit=unit)
     if weights.fractional:
-        rows = rows.with_columns(weight=weights.in_units(pl.col("weight")))
+        rows = rows.with_columns(weight=pl.col("weight") * weights.unit)
 
     score_dtypes = _score_dtypes(selection, request)
     score_dtype = rows.collect_schema()["score"] if selection.several else score_dtypes[0]

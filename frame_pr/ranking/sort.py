@@ -127,7 +127,7 @@ def _unsorted(rows: Rows, extra_sums: Collection[str]) -> _Unsorted:
     numbers: dict[str, pl.Expr] = {}
     gains = rows.gains
     if rows.weights.name is not None:
-        numbers["weight"] = pl.col("weight")
+        numbers["weight"] = rows.weight
     if gains.name is not None and not {*GAINS}.isdisjoint(extra_sums):
         gains = gains.with_unit(rows.frame, "gain", has_counts=rows.has_counts)
         numbers["gain"] = gains.in_units(pl.col("gain"))
@@ -249,12 +249,10 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
 def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
     """Return the largest value of a number, if it is whole and all values are small."""
     extremes = frame.select(low=number.min(), high=number.max())
-    ends = extremes.collect(engine="streaming")
-    least, most = ends.row(0)
-
-    if ends.schema["high"] != pl.Int64 or least is None:
+    if extremes.collect_schema()["high"] != pl.Int64:
         return None
-    if least < 0 or most >= _SMALL_NUMBER:
+    least, most = extremes.collect(engine="streaming").row(0)
+    if least is None or least < 0 or most >= _SMALL_NUMBER:
         return None
     return int(most)
 
