@@ -155,20 +155,20 @@ class Distributed(Backend[Any]):
                     "to the frame as a column before the call, and give its name"
                 )
         refuse_missing(columns, self.columns(), argument=argument)
-        if reserved := [column for column in columns if str(column) in RESERVED]:
-            raise ValueError(
-                f"{argument}: {shown(reserved[0])} is a name that frame_pr gives to a column of "
-                "its own; "
-                "rename the column before the call"
-            )
-        names = [str(name) for name in self.columns()]
-        for column in columns:
-            if names.count(str(column)) > 1:
+        names = [str(column) for column in columns]
+        names_of_frame = [str(name) for name in self.columns()]
+        for name in names:
+            if name in RESERVED:
                 raise ValueError(
-                    f"the frame has several columns named {shown(column)}: rename them before "
-                    "the call"
+                    f"{argument}: {shown(name)} is a name that frame_pr gives to a column of its "
+                    "own; rename the column before the call"
                 )
-        return [str(column) for column in columns]
+            if names_of_frame.count(name) > 1:
+                raise ValueError(
+                    f"the frame has several columns named {shown(name)}: rename them before the "
+                    "call"
+                )
+        return names
 
 
 class Shuffled(Distributed):

@@ -236,7 +236,7 @@ class DiskFrame(Distributed):
         if not any(isinstance(column, pl.Expr) for column in request.roles.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
-        names: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {argument: [] for argument in request.roles.arguments}
         # Names of keys and scores are in the result, so they come first.
         for argument, items in sorted(
             request.roles.arguments.items(), key=lambda item: item[0] not in ("by", "score")
@@ -246,17 +246,14 @@ class DiskFrame(Distributed):
             several = argument == "by" or (argument == "score" and request.several)
             if len(pairs) != 1 and not several:
                 raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
-            # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-            sources = {
-                (name if several or name not in columns else f"{argument} {name}"): name
-                for name in pairs
-            }
-            for name, source in sources.items():
-                if not columns.setdefault(name, pairs[source]).meta.eq(pairs[source]):
+            for name, source in pairs.items():
+                # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
+                label = name if several or name not in columns else f"{argument} {name}"
+                if not columns.setdefault(label, source).meta.eq(source):
                     raise ValueError(
                         f"{argument}: {shown(name)} is also another column of the call; use alias()"
                     )
-            names[argument] = list(sources)
+                names[argument].append(label)
         return replace(self, expressions=columns), with_names(request, names)
 
 
