@@ -18,7 +18,7 @@ import frame_pr as fp
 
 DOCS = Path(__file__).parents[1] / "docs"
 REPEATS = 3
-CUTOFFS = (1, 10, 100)
+CUTOFFS = (10, 100)
 
 Rows = list[tuple[str, float, float]]
 """Names of values, with theirs and ours."""
