@@ -129,9 +129,9 @@ def _mean(name: str, mean: RowMean) -> RowMetric:
 
 def _counts_both_labels(share: RowShare) -> bool:
     """Return whether rows of both labels are in the whole of a share, as they are for precision."""
-    cases = pl.DataFrame({"t": [True, False] * 2, "p": [True, True, False, False]})
-    whole = share.whole(pl.col("t"), pl.col("p"))
-    return cases.filter(whole.cast(bool))["t"].n_unique() == 2
+    truth = pl.col("truth")
+    whole = share.whole(truth, pl.col("reached"))
+    return not (whole.meta.eq(truth) or whole.meta.eq(~truth))
 
 
 _OF_RANKING = {metric.name: metric for metric in (_average_precision(), _roc_auc())}
