@@ -376,8 +376,11 @@ def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> p
     value = pl.col(name)
     mean = value.mean().over(keys)
     n = value.count().over(keys)
-    influences = table.with_columns(D=(value - mean) / n, share=1 / n).drop_nulls("D")
-    clusters = influences.group_by(*keys, "cluster").agg(pl.col("D", "share").sum())
+    influences = table.with_columns(D=(value - mean) / n, n=n).drop_nulls("D")
+    clusters = influences.group_by(*keys, "cluster").agg(
+        pl.col("D").sum(),
+        share=pl.len() / pl.col("n").first(),
+    )
     return clusters.select(
         *keys,
         "cluster",
