@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -294,21 +295,14 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     """
     rows = comparison.rows
     pairs = comparison.pairs
-    if rows.clustered:
-        estimates = rows.estimates()
-        influences = rows.influences()
-        table = _differences(rows, pairs, estimates, influences)
-        return _tested(table, "paired t", comparison)
+    if rows.clustered or not rows.averaged:
+        return _tested(_differences(rows, pairs), "paired t", comparison)
 
-    keys = rows.output.key_columns.values()
-    system = pairs.names.name
-    groups = [name for name in keys if name != system]
-    pairs_of_groups = pairs._replace(on=[*groups, "m"])
-    estimates = rows.restored(rows.groups)
-    influences = rows.restored(rows.influences_of_groups())
-    table = _differences(rows, pairs_of_groups, estimates, influences)
-    if rows.averaged:
-        table = _mean_differences(table, pairs.test)
+    # The groups are fixed: compare each of them, and average the differences.
+    groups = replace(rows, averaged=False, keys=rows.output.key_columns)
+    on = [name for name in groups.key_columns if name != pairs.names.name]
+    table = _differences(groups, pairs._replace(on=on))
+    table = _mean_differences(table, pairs.test)
     return _tested(table, "paired t", comparison)
 
 
@@ -327,15 +321,10 @@ def _tested(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFr
     return with_t_test(table, comparison.hypothesis)
 
 
-def _differences(
-    rows: SampledRows[Any],
-    pairs: Pairs,
-    estimates: pl.DataFrame,
-    influences: pl.DataFrame,
-) -> pl.DataFrame:
+def _differences(rows: SampledRows[Any], pairs: Pairs) -> pl.DataFrame:
     """Return the differences of both values, their standard errors and degrees of freedom."""
-    both = pairs.both(pairs.with_places(estimates))
-    squares = _squares(pairs, influences)
+    both = pairs.both(pairs.with_places(rows.estimates()))
+    squares = _squares(pairs, rows.influences())
     both = both.join(
         squares,
         on=pairs.test,
