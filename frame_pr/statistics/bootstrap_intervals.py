@@ -28,7 +28,7 @@ from frame_pr.statistics.bounds import (
     warn_without_bounds,
 )
 from frame_pr.statistics.paired_tests import differences_of_units, means_of_differences
-from frame_pr.statistics.pairs import Comparison, difference_of
+from frame_pr.statistics.pairs import Comparison, with_differences
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
 from frame_pr.statistics.units import UnitValues
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
@@ -349,15 +349,9 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
         result_of_a = both["base result"].to_numpy()
         drawn = replicates.drawn
         differences = drawn[:, result_of_b] - drawn[:, result_of_a]
-        both = both.with_columns(
-            difference=difference_of(pl.col("base value"), pl.col("value")),
+        both = with_differences(both).with_columns(
             df=pl.min_horizontal("base df", "df"),
             standard_error=_error_of_both(both),
-            value_baseline="base value",
-            value_system="value",
-            n_baseline="base units",
-            n_system="units",
-            undefined=pl.col("base undefined") + pl.col("undefined"),
         )
         parts.append(_test_differences(both, differences, comparison, name))
 

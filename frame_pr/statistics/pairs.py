@@ -218,6 +218,21 @@ def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.when(difference.abs() <= noise).then(0.0).otherwise(difference)
 
 
+def with_differences(both: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs of values of different samples with their differences and numbers of units.
+
+    Columns of the baseline begin with `base `.
+    """
+    return both.with_columns(
+        difference=difference_of(pl.col("base value"), pl.col("value")),
+        value_baseline="base value",
+        value_system="value",
+        n_baseline="base units",
+        n_system="units",
+        undefined=pl.col("base undefined") + pl.col("undefined"),
+    )
+
+
 def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     """Return the table with the bounds `difference -+ t standard_error` and Student's p-values.
 

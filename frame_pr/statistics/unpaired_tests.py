@@ -17,7 +17,13 @@ from frame_pr.statistics.bounds import (
     array_of,
     columns_of,
 )
-from frame_pr.statistics.pairs import TIE, Comparison, Hypothesis, difference_of, with_t_test
+from frame_pr.statistics.pairs import (
+    TIE,
+    Comparison,
+    Hypothesis,
+    with_differences,
+    with_t_test,
+)
 from frame_pr.statistics.units import UnitValues
 
 _LARGEST_Z = 38.0
@@ -56,15 +62,7 @@ def _both_estimates(comparison: Comparison) -> pl.DataFrame:
     """
     pairs = comparison.pairs
     estimates = pairs.with_places(comparison.sample.estimates())
-    both = pairs.both(estimates).with_columns(
-        difference=difference_of(pl.col("base value"), pl.col("value")),
-        value_baseline="base value",
-        value_system="value",
-        n_baseline="base units",
-        n_system="units",
-        undefined=pl.col("base undefined") + pl.col("undefined"),
-        covariance=0.0,
-    )
+    both = with_differences(pairs.both(estimates)).with_columns(covariance=0.0)
     if not comparison.sample.clustered:
         return both
     return _with_covariances(both, comparison)
