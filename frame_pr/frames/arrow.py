@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -48,7 +48,7 @@ class ArrowRead(FrameKind[Frame]):
         """Read one column."""
         return series_of(str(name), self.frame[name], self.type_of(str(name)))
 
-    def with_column(self, column: pl.Series, codes: Any = None) -> ArrowRead[Frame]:
+    def with_column(self, column: pl.Series, codes: Any = None) -> Self:
         """Return this frame with a column that `read` gives in place of its own."""
         kind = copy(self)
         kind._columns_read = self._columns_read | {column.name: column}

@@ -175,8 +175,8 @@ def refuse_no_rows(stream: Any) -> None:
 
 
 _COLUMNS: Mapping[str, Callable[[Any], list[str]]] = {
-    "RecordBatchReader": lambda stream: cast(list[str], stream.schema.names),
-    "DuckDBPyRelation": lambda stream: cast(list[str], stream.columns),
+    "RecordBatchReader": lambda stream: stream.schema.names,
+    "DuckDBPyRelation": lambda stream: stream.columns,
 }
 """The columns of streams of which some can be read alone, by the name of their class."""
 

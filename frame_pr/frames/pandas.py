@@ -181,12 +181,12 @@ class PandasFrame(ArrowRead[pd.DataFrame]):
         if len(listed):
             columns.append(listed)
         numbered = number_values(columns)
-        kind: Any = self
+        kind = self
         if numbered is not None:
             codes, parts = numbered
             for name, part in zip(names, parts, strict=False):
                 kind = kind.with_column(part.alias(str(name)), codes)
-        return cast(PandasFrame, kind)
+        return kind
 
     def _is_exact(self, name: Any) -> bool:
         """Return whether polars has equal values: numbers, Booleans, times and texts."""
