@@ -50,8 +50,9 @@ def main(folders: list[str]) -> int:
         root = Path(folder)
         for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
             text = path.read_text(encoding="utf-8")
+            lines = text.splitlines()
             for node in ast.walk(ast.parse(text)):
-                for fault in faults(node, text.splitlines()):
+                for fault in faults(node, lines):
                     print(f"{path}:{node.lineno}: {fault}")
                     violations += 1
     return min(violations, 1)
