@@ -344,13 +344,17 @@ SAMPLED_ROWS = (
 )
 """The options that a standard error over sampled rows refuses."""
 SAMPLED_CLUSTERS = (
-    Refusal("count", "a row stands for several, of one cluster or more: give the rows themselves"),
     Refusal(
         "total_positives",
         f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'",
     ),
 )
 """The options that are refused as well if clusters of rows are sampled."""
+EACH_ROW = (
+    Refusal("count", "a row stands for several, which are compared: give the rows themselves"),
+    *SAMPLED_CLUSTERS,
+)
+"""The options that are refused as well if each row has a value of its own."""
 _DRAWN = (
     "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it "
     "out"

@@ -14,7 +14,7 @@ from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import warn
-from frame_pr.inputs.options import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS
+from frame_pr.inputs.options import DRAWN_ROWS, EACH_ROW, SAMPLED_CLUSTERS, SAMPLED_ROWS
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import Rows, rows_of
@@ -295,10 +295,11 @@ class SampledRows(Generic[Frame]):
 
 def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     """Return D of each cluster, its shares of the rows of each label, and `alone`."""
+    count = pl.col("count")
     sums = lines.group_by("group", "cluster").agg(
-        pl.col("D").sum(),
-        positives=pl.col("has_positive").sum(),
-        negatives=pl.col("has_negative").sum(),
+        (pl.col("D") * count).sum(),
+        positives=count.filter("has_positive").sum(),
+        negatives=count.filter("has_negative").sum(),
     )
     counts = pl.col(*WEIGHTS)
     shares = counts / counts.sum().over("group")
@@ -369,8 +370,8 @@ def by_method(
         is_drawn = target is None
         if target is not None:
             try:
-                clusters = what.cluster is not None
-                _refuse_options_of_closed_forms(request, [target], clusters=clusters)
+                clustered = what.cluster is not None
+                _refuse_options_of_closed_forms(request, [target], clustered=clustered)
             except ValueError:
                 is_drawn = True
         labels[is_drawn].append(label)
@@ -392,21 +393,23 @@ def sampled_rows(
     request = replace(what.request(), cluster=what.cluster, each_row=each_row)
     if draws_again:
         metrics = [drawn_metric(name) for name in named.values()]
-        refusals = (*DRAWN_ROWS, *SAMPLED_CLUSTERS) if each_row else DRAWN_ROWS
+        refusals = (*DRAWN_ROWS, *EACH_ROW) if each_row else DRAWN_ROWS
         refuse_options("a bootstrap", request.options, refusals)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        _refuse_options_of_closed_forms(request, metrics, clusters=clustered or each_row)
+        _refuse_options_of_closed_forms(request, metrics, clustered=clustered)
+        if each_row:
+            refuse_options("a standard error", request.options, EACH_ROW)
     rows, output = rows_of(frame, request)
     keys = {key: output.key_columns[key] for key in what.keys_left(output.keys)}
     return SampledRows(rows, output, metrics, what.undefined, keys, what.averages, clustered)
 
 
 def _refuse_options_of_closed_forms(
-    request: Request, metrics: Sequence[RowMetric], *, clusters: bool
+    request: Request, metrics: Sequence[RowMetric], *, clustered: bool
 ) -> None:
     """Refuse the options with which metrics have no standard error."""
-    refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
+    refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clustered else SAMPLED_ROWS
     refuse_options("a standard error", request.options, refusals)
     names = {target.name for target in metrics}
     if "total_positives" in request.totals and names != {"average_precision"}:

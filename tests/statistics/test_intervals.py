@@ -145,15 +145,19 @@ def test_shares_have_the_interval_of_wilson(confidence):
 
 
 def test_rows_that_stand_for_many():
-    data = samples(11).with_columns(n=pl.int_range(pl.len()) % 4)
+    row = pl.int_range(pl.len())
+    data = samples(11).with_columns(n=row % 4, user=row % 5)
     names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2"]
     repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
     expected = fp.intervals(repeated, names, "truth", "score", details=True)
     assert_same(fp.intervals(data, names, "truth", "score", count="n", details=True), expected)
-    with pytest.raises(
-        ValueError, match="count=: a standard error does not take it; a row stands for several"
-    ):
-        fp.intervals(data, names, "truth", "score", count="n", cluster="q", method="closed")
+    # Also in clusters: a tally by the cluster gives the bounds of its rows.
+    of_rows = fp.intervals(repeated, names, "truth", "score", cluster="user", details=True)
+    call = {"count": "n", "cluster": "user", "details": True}
+    assert_same(fp.intervals(data, names, "truth", "score", **call), of_rows)
+    tally = fp.tally(repeated, "truth", "score", by="user")
+    call = {"count": "count", "cluster": "user", "details": True}
+    assert_same(fp.intervals(tally, names, "truth", "score", **call), of_rows)
 
 
 def test_means_of_fixed_groups():
