@@ -43,7 +43,7 @@ def tally(
 ) -> Frame:
     """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 
-    All functions accept a tally with `count="count"`, and give the same values as for the rows.
+    With `count="count"`, functions accept a tally in place of the rows, and give the same values.
     Concatenated tallies of parts are a tally of all rows; `tally` of them, with `count="count"`,
     merges equal rows. With `bins`, each row has the worst score of its bin, and `ties="optimistic"`
     and `ties="pessimistic"` bound the value of the original rows.

@@ -44,7 +44,7 @@ def report(
     """Summarise a ranking in the usual metrics, one row per group and metric.
 
     The metrics are average precision, ROC AUC, nDCG, precision and recall at k, the best F1 and its
-    threshold. `evaluate` computes any other choice of metrics.
+    threshold. `evaluate` computes other metrics.
 
     Parameters
     ----------
