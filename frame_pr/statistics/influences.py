@@ -36,6 +36,8 @@ class RowMetric(NamedTuple):
     threshold: Threshold | None = None
     of_scores: bool = False
     """Whether D is a formula of the `score` of the row, and of the `epsilon` of its dtype."""
+    is_skewed: bool = False
+    """Whether few rows, of the rarer label, may make most of a mean."""
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
     of_prevalence: bool = False
@@ -123,6 +125,7 @@ def _mean(name: str, mean: RowMean) -> RowMetric:
         influence=distance.fill_null(0.0) / total,
         whole=whole,
         of_scores=True,
+        is_skewed=mean.of_probabilities and not mean.from_0_to_1,
         of_prevalence=True,
     )
 

@@ -32,6 +32,7 @@ from frame_pr.statistics.sampled_rows import (
     sampled_rows,
     sampled_units,
     warn_of_bias,
+    warn_of_skew,
 )
 from frame_pr.statistics.units import (
     Evaluation,
@@ -294,6 +295,7 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     table = add_bounds(source.estimates(), source.bounds, confidence)
     if isinstance(source, SampledRows):
         warn_of_bias(source, table)
+        warn_of_skew(source, table)
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",

@@ -307,6 +307,23 @@ def _clusters_of(lines: pl.DataFrame) -> pl.DataFrame:
     return sums.with_columns(D=left_out(*WEIGHTS))
 
 
+_FEW_POSITIVES = 10
+
+
+def warn_of_skew(sampled: SampledRows[Any], table: pl.DataFrame) -> None:
+    """Warn of a mean like log loss with fewer than 10 rows, or clusters, of a label."""
+    skewed = [m for m, target in enumerate(sampled.metrics) if target.is_skewed]
+    fewest = pl.min_horizontal(WEIGHTS)
+    has_bounds = pl.col("low").is_not_null()
+    few = table.filter(pl.col("m").is_in(skewed), has_bounds, fewest < _FEW_POSITIVES)
+    if few.height:
+        name = sampled.metrics[few["m"][0]].name
+        warn(
+            f"{name}: a few rows of the rarer label make most of it, and with 5 of them 95 % "
+            "intervals have a coverage of 89 to 91 %"
+        )
+
+
 def warn_of_bias(sampled: SampledRows[Any], table: pl.DataFrame) -> None:
     """Warn if the mean of average precision over fixed groups has a bias of half its error.
 

@@ -85,7 +85,7 @@ def test_clusters_are_those_of_statsmodels(metric):
 
 @pytest.mark.parametrize("metric", MEANS)
 def test_rows_that_stand_for_several_and_rows_without_a_score(metric):
-    frame = probabilities(4, rows=24).with_columns(n=pl.int_range(24) % 3 + 1)
+    frame = probabilities(4, rows=60).with_columns(n=pl.int_range(60) % 3 + 1)
     rows = frame.select(pl.all().repeat_by("n").explode())
     call = {"details": True, "method": "closed"}
     numbers = ["value", "low", "high", "standard_error", "n"]
@@ -114,9 +114,23 @@ def test_means_without_an_error():
 def test_scores_of_32_bits_have_their_own_precision():
     # A probability of 0 of a positive has a log loss of -log(2^-23).
     frame = pl.DataFrame({"y": [1, 0], "p": [0.0, 0.5]}, schema_overrides={"p": pl.Float32})
-    row = fp.intervals(frame, "log_loss", "y", "p", details=True).row(0, named=True)
+    with pytest.warns(fp.DataWarning, match="a few rows of the rarer label"):
+        row = fp.intervals(frame, "log_loss", "y", "p", details=True).row(0, named=True)
     large, small = 23 * np.log(2), np.log(2)
     assert row["standard_error"] == near((large - small) / 2)
+
+
+@pytest.mark.parametrize(("positives", "warns"), [(9, True), (10, False), (191, True)])
+def test_log_loss_of_few_rows_of_a_label_warns(positives, warns):
+    p = np.linspace(0.05, 0.6, 200)
+    frame = pl.DataFrame({"y": np.arange(200) >= 200 - positives, "p": p})
+    # The Brier score has no large numbers.
+    fp.intervals(frame, "brier_score", "y", "p")
+    if not warns:
+        fp.intervals(frame, "log_loss", "y", "p")
+        return
+    with pytest.warns(fp.DataWarning, match="log_loss: a few rows of the rarer label make most"):
+        fp.intervals(frame, "log_loss", "y", "p")
 
 
 def test_weights_take_the_bootstrap():
