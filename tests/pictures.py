@@ -48,7 +48,8 @@ def faults(figure: Any) -> list[str]:
         if ax.get_legend():
             found += _covered(ax.get_legend(), figure.axes)
         width = ax.get_window_extent().width / figure.dpi
-        if width < min(_LEAST_WIDTH, 0.15 * figure.get_figwidth()):
+        is_bar = ax.get_label() == "<colorbar>"
+        if width < min(_LEAST_WIDTH, 0.15 * figure.get_figwidth()) and not is_bar:
             found.append(f"axes {width:.2f} inches wide")
     for legend in figure.legends:
         found += _covered(legend, figure.axes)

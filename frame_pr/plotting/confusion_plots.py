@@ -26,6 +26,11 @@ _CUTOFFS = ("threshold", "k")
 _EXPECTATION = "plot_confusion draws a frame that confusion_matrix or confusion gave"
 _NAME = 24
 """The most letters of the name of a class."""
+_NAMES = 0.25
+"""The share of the width of a figure that names may take."""
+_SMALLEST = 0.65
+_SMALL = 0.83
+"""The sizes of the texts in cells, in em."""
 _CELL = 4.5
 """The width of a cell in em, if the figure has room."""
 
@@ -86,7 +91,6 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     ['1\n100 %', '0\n0 %', '1\n50 %', '1\n50 %']
     """
     style = Style.of(options, panels=True)
-
     result, cutoff = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True).to_list()
     if not classes:
@@ -106,21 +110,20 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
             figure.set_size_inches(side, 1.05 * side)
         for ax, (key, table) in zip(axes, groups, strict=True):
             _draw_cells(ax, table, names, style)
-            draw.title_panel(
-                ax,
-                style,
-                style.join(key) if len(groups) > 1 else "",
-            )
+            if len(groups) > 1:
+                draw.title_panel(ax, style, style.join(key))
         draw.title_panels(axes, style, prediction, label)
-        _write_cells(axes, [table for _, table in groups], names)
+        _write_cells(axes, [table for _, table in groups], names, style)
     return draw.one_or_all(axes)
 
 
 def _cells(frame: Any) -> tuple[Result, str]:
     """Return the rows of each pair of classes, and the cutoff of a result of `confusion`."""
     kind = find_kind(frame)
-    names = [] if kind is None else list(map(str, kind.columns))
-    if "truth" in names or not set(_PAIRS) <= set(names):
+    names: set[str] = set()
+    if kind is not None:
+        names.update(map(str, kind.columns))
+    if "truth" in names or not names.issuperset(_PAIRS):
         advice = (
             "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
         )
@@ -188,25 +191,21 @@ def _draw_cells(
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    _name_classes(
-        ax,
-        names,
-        0.6 * draw.panel_width(ax, style) / n,
-    )
+    _name_classes(ax, names, 0.6 * draw.panel_width(ax, style) / n)
 
 
-def _name_classes(
-    ax: Axes,
-    names: Sequence[str],
-    cell: float,
-) -> None:
+def _name_classes(ax: Axes, names: Sequence[str], cell: float) -> None:
     """Write the names of classes at cells of so many pixels, broken or turned, if they fit."""
-    across = [draw.fit(ax, name, cell, "small") for name in names]
+    figure = draw.figure_of(ax)
+    pixels = draw.em() * figure.dpi
+    letters = int(_NAMES * figure.bbox.width / (0.5 * _SMALL * pixels))
+    names = [draw.shorten(name, max(5, letters)) for name in names]
+    across = [draw.fit(ax, name, cell) for name in names]
     turn = 0
     if max(draw.text_width(ax, name, "small") for name in across) > cell:
-        across = list(names)
+        across = names
         turn = 90
-    every = math.ceil(1.1 * draw.em() * ax.figure.dpi / cell)
+    every = math.ceil(1.1 * pixels / cell)
     places = range(0, len(names), every)
     ax.set_xticks(places, across[::every], rotation=turn, fontsize="small")
     ax.set_yticks(places, names[::every], fontsize="small")
@@ -216,27 +215,28 @@ def _write_cells(
     axes: Sequence[Axes],
     tables: Sequence[pl.DataFrame],
     names: Sequence[str],
+    style: Style,
 ) -> None:
-    """Write counts and shares into the cells, shares only or nothing: what fits then."""
-    draw.figure_of(axes[0]).draw_without_rendering()
+    """Write counts and shares into the cells, shares only, or in place of them a colour bar."""
+    from matplotlib.ticker import PercentFormatter
+
+    figure = draw.figure_of(axes[0])
+    figure.draw_without_rendering()
     boxes: list[Any] = [ax.get_window_extent() for ax in axes]
     n = len(names)
     cell = min(min(box.width, box.height) for box in boxes) / n
     for ax, cells in zip(axes, tables, strict=True):
         _name_classes(ax, names, cell)
-        texts, size = _texts(ax, cells, cell, keep_zeros=n <= 2)
         (image,) = ax.images
+        texts, size = _texts(ax, cells, cell, keep_zeros=n <= 2)
+        middle: draw.Properties = {"ha": "center", "va": "center", "in_layout": False}
+        middle["fontsize"] = size * 72 * draw.em()
         for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
             colour = draw.text_on(image.cmap(share or 0.0))
-            middle: dict[str, Any] = {"ha": "center", "va": "center", "in_layout": False}
-            ax.text(
-                place % n,
-                place // n,
-                text,
-                color=colour,
-                fontsize=size,
-                **middle,
-            )
+            ax.text(place % n, place // n, text, color=colour, **middle)
+    if not texts and not style.axes:
+        label = style.label("Share of the rows with this label")
+        figure.colorbar(image, ax=axes, label=label, format=PercentFormatter(1), shrink=0.7)
 
 
 def _texts(
@@ -245,18 +245,19 @@ def _texts(
     cell: float,
     *,
     keep_zeros: bool,
-) -> tuple[Sequence[str], str]:
+) -> tuple[Sequence[str], float]:
     """Return the texts of cells, counts with shares or shares only, and their size: what fits."""
-    counts = list(map(draw.count_text, cells["rows"]))
+    rows = cells["rows"]
     shares = [
-        draw.share_text(share) if count or keep_zeros else ""
-        for count, share in zip(cells["rows"], cells["share"], strict=True)
+        draw.share_text(share) * bool(count or keep_zeros)
+        for count, share in zip(rows, cells["share"], strict=True)
     ]
+    counts = map(draw.count_text, rows)
     both = [f"{count}\n{share}".strip() for count, share in zip(counts, shares, strict=True)]
     for texts, lines in ((both, 2), (shares, 1)):
-        longest = max((line for text in texts for line in text.split("\n")), key=len)
-        for size, ems in (("small", 0.83), ("x-small", 0.69), ("xx-small", 0.58)):
-            height = 1.25 * ems * draw.em() * ax.figure.dpi * lines
-            if draw.text_width(ax, longest, size) <= 0.92 * cell and height <= 0.92 * cell:
-                return texts, size
-    return [], "small"
+        longest = max("\n".join(texts).split("\n"), key=len)
+        height = 1.25 * lines * draw.em() * draw.figure_of(ax).dpi
+        size = 0.92 * cell / max(height, draw.text_width(ax, longest))
+        if size >= _SMALLEST:
+            return texts, min(_SMALL, size)
+    return [], _SMALLEST

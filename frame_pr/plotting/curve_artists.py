@@ -94,7 +94,8 @@ def draw_curves(
     """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
     options = chart.options
     _set_axes(ax, curves, chart)
-    grey = {"color": GREY, "alpha": 0.4, "linewidth": 0.6}
+    # Many lines on each other would be as dark as the baseline.
+    grey = {"color": GREY, "alpha": max(0.12, 0.4 / (1 + len(others) / 40)), "linewidth": 0.6}
     _draw_behind(ax, others, options, {**grey, "label": "_other"})
     if others:
         draw.add_entry(ax, f"{len(others)} others", **grey)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _MOST_CURVES = 10
 _MOST_BEHIND = 200
 """The most curves in one axes, and with `highlight=`."""
+_MANY_PANELS = 24
+"""The most panels of the usual width; more are smaller."""
 _NUMBERED = 4
 """The most curves of a panel whose areas are in its title."""
 _IN_WORDS = 5
@@ -579,8 +581,14 @@ def _draw_panels(
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
+    width = 11
+    columns = draw.IN_A_ROW
+    if len(panels) > _MANY_PANELS:
+        width = 8.5
+        columns = 2 * draw.IN_A_ROW
+    size = (width, height)
     with draw.axes_of(
-        style, len(panels), (11, height), square=square, ratio=0.85, linked=linked
+        style, len(panels), size, square=square, ratio=0.85, columns=columns, linked=linked
     ) as axes:
         labels = [name.name if several else "_curve" for name in names]
         drawn = _styled(axes[0], data.curves, names, labels, chart)

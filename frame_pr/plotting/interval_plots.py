@@ -455,10 +455,12 @@ def _draw_trend(
     style.check_colors([value for key in lines for value in key])
     step = _usual_step(table["x"])
     many = max(rows.height for rows in lines.values()) > _MARKED
-    has_bands = len(lines) <= (1 if many else _BANDED_LINES)
+    has_bands = len(lines) <= _BANDED_LINES and not many
     properties: draw.Properties = {"linewidth": 1}
     if not many:
-        properties = {"marker": "o", "markersize": 4, "linewidth": 1.5}
+        # Markers on many lines would hide which one crosses which.
+        size = 4 if len(lines) <= _BANDED_LINES else 2
+        properties = {"marker": "o", "markersize": size, "linewidth": 1.5}
     for number, (key, of_line) in enumerate(lines.items()):
         rows = _with_gaps(of_line.sort("x", maintain_order=True), step)
         colour = style.color_of(key, number)

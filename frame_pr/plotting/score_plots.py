@@ -67,7 +67,7 @@ def plot_scores(
         and false positive rate of the rows that it selects.
     bins : int
         Number of bins of equal width. Default 40. The axis leaves out a few scores far from all
-        others.
+        others. Of positive scores with a long tail, such as amounts, the axis is logarithmic.
     colors : dict, optional
         Colours of "positives" and "negatives".
     labels : dict, optional
@@ -146,12 +146,7 @@ def _draw_groups(
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
-                draw.title_panel(
-                    ax,
-                    style,
-                    style.join(key),
-                    *numbers.split("\n"),
-                )
+                draw.title_panel(ax, style, style.join(key), *numbers.split("\n"))
         draw.title_panels(axes, style, *titles)
         draw.draw_legend(axes, style, most_inside=0)
     return draw.one_or_all(axes)
@@ -188,28 +183,32 @@ def _draw_histograms(
     scores = table["threshold"].cast(pl.Float64).to_numpy()
     tp = table["tp"].to_numpy()
     k = table["k"].to_numpy()
-    edges, hidden = _edges(scores, np.diff(k, prepend=0), n_bins)
+    edges = _edges(scores, k, n_bins)
+    hidden = k[-1]
     for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
         label = style.label(name)
         if not in_panel:
             label = f"{label} ({draw.count_text(total[-1])})"
         counts = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0]
+        hidden -= counts.sum()
         heights = counts / (total[-1] or 1)
-        step: dict[str, Any] = {
-            "color": style.color_of([name], number),
-            "zorder": 1 + 0.5 * number,
-        }
+        step: draw.Properties = {"color": style.color_of([name], number)}
+        step["zorder"] = 1 + 0.5 * number
         ax.stairs(heights, edges, linewidth=1.5, label=label, **step)
         ax.stairs(heights, edges, alpha=0.25, fill=True, linewidth=0, **step)
-    if hidden and not in_panel:
+    if edges[0] > 0 and edges[2] - edges[1] > 1.001 * (edges[1] - edges[0]):
+        ax.set_xscale("log")
+    if hidden > 1e-9 * k[-1] and not in_panel:
         text = f"{style.label('rows beyond the axis')}: {draw.count_text(hidden)}"
         draw.add_entry(ax, text, linestyle="")
     numbers = ""
     if threshold is not None:
-        reached = scores <= threshold if ascending else scores >= threshold
-        numbers = _at_threshold(table, int(reached.sum()))
+        sign = -1 if ascending else 1
+        reached = int((sign * scores >= sign * threshold).sum())
+        numbers = _at_threshold(table, reached)
         label = f"{style.label('threshold')} {threshold:g}"
-        label = label if in_panel else f"{label}: {numbers}"
+        if not in_panel:
+            label = f"{label}: {numbers}"
         ax.axvline(threshold, color=GREY, linewidth=1, label=label, gid=draw.SHARED)
     return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
 
@@ -223,25 +222,19 @@ def _at_threshold(table: pl.DataFrame, reached: int) -> str:
     return ", ".join(f"{title} {draw.share_text(row[name])}" for name, title in titles.items())
 
 
-def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
-    """Return the edges of bins of equal width, and how many rows lie beyond the axis."""
+def _edges(scores: Any, k: Any, bins: int) -> Any:
+    """Return the edges of bins of equal width, or of amounts with a long tail of equal ratios.
+
+    `scores`: in the order of the ranking. `k`: how many rows have a score up to there.
+    """
     import numpy as np
 
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    below = np.cumsum(counts[order]) / counts.sum()
-    low = float(ordered[0])
-    high = float(ordered[-1])
-    # The range without the outermost rows.
-    first = float(ordered[np.searchsorted(below, _OUTLYING)])
-    last = float(
-        ordered[
-            min(
-                len(below) - 1,
-                np.searchsorted(below, 1 - _OUTLYING),
-            )
-        ]
-    )
+    low, high = sorted(map(float, scores[[0, -1]]))
+    # The range without the outermost rows, and the median.
+    places = np.searchsorted(k, k[-1] * np.array([_OUTLYING, 0.5, 1 - _OUTLYING]))
+    first, median, last = np.sort(scores[places])
+    if low > 0 and high > 1 and last > _FAR * median:
+        return np.geomspace(low, high, bins + 1)
     if first < last and high - low > _FAR * (last - first):
         margin = 0.5 * (last - first)
         low = max(low, first - margin)
@@ -252,8 +245,7 @@ def _edges(scores: Any, counts: Any, bins: int) -> tuple[Any, float]:
         high += wide
     # The difference of two scores near 1e308 would overflow.
     shares = np.arange(bins + 1) / bins
-    edges = np.unique(low * (1 - shares) + high * shares)
-    return edges, float(counts[(scores < low) | (scores > high)].sum())
+    return np.unique(low * (1 - shares) + high * shares)
 
 
 @public_result(options=StyleArguments)

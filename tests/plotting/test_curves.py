@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from typing import Any
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -339,6 +342,15 @@ def test_a_mean_curve_is_that_of_average_curve() -> None:
     assert len(ax.collections) == 2
 
 
+def test_panels_have_the_thin_curves_of_few_folds() -> None:
+    run = RUN.with_columns(fold=pl.col("query") % 3)
+    axes = run.pr.plot("truth", "good", by="country", mean_over="fold", facet="country")
+    for ax, country in zip(axes, ("at", "be", "cz"), strict=True):
+        thin = [points(line) for line in ax.get_lines() if line.get_label() == "_member"]
+        folds = run.filter(country=country).pr.plot("truth", "good", by="fold")
+        assert thin == [points(line) for line in curves(folds)]
+
+
 def test_means_over_one_key_in_panels_of_another() -> None:
     axes = RUN.pr.plot("truth", "good", by="country", mean_over="query", facet="country")
     assert [ax.get_title().partition("\n")[0] for ax in axes] == ["at", "be", "cz"]
@@ -451,6 +463,45 @@ def test_a_long_line_keeps_its_ends_and_extremes() -> None:
     assert {*x} <= {*whole}
     assert y.min() == table["precision"].min()
     assert y.max() == table["precision"].max()
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rectangles": True, "interpolated": True},
+        {"x": "fpr", "y": "recall"},
+        {"x": "threshold", "y": ["precision", "recall", "f1"]},
+        {"x": "threshold", "y": "net_benefit"},
+    ],
+    ids=["rectangles", "roc", "thresholds", "net benefit"],
+)
+def test_the_file_of_a_long_curve_is_small(options: dict[str, Any], kind: str) -> None:
+    # The number of points in a plot does not grow with the rows: a file of these rows is as large
+    # as one of millions.
+    run = rows(100_000, good=1.0).with_columns(good=np.random.default_rng(1).random(100_000))
+    file = io.BytesIO()
+    run.pr.plot("truth", "good", **options).figure.savefig(file, format=kind)
+    assert len(file.getvalue()) < 500_000
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_the_file_of_a_long_curve_with_its_band_is_small(kind: str) -> None:
+    run = rows(20_000, good=1.0).with_columns(good=np.random.default_rng(1).random(20_000))
+    file = io.BytesIO()
+    ax = run.pr.plot("truth", "good", interval=True, rectangles=True, interpolated=True)
+    ax.figure.savefig(file, format=kind)
+    assert len(file.getvalue()) < 500_000
+
+
+def test_three_curves_differ_in_grey() -> None:
+    # In print, two curves of one grey have different dashes, or their greys are far apart.
+    run = RUN.with_columns(
+        pl.col("good").sample(fraction=1, shuffle=True, seed=i).alias(str(i)) for i in range(5)
+    )
+    drawn = curves(run.pr.plot("truth", ["0", "1", "2", "3", "4"]))
+    dashes = [line._unscaled_dash_pattern for line in drawn]
+    assert len(set(map(str, dashes))) == 5
 
 
 def test_a_figure_is_closed_after_an_error() -> None:

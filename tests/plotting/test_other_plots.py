@@ -529,6 +529,59 @@ def test_slices_are_blocks() -> None:
     assert texts(sliced.get_yticklabels()) == [f"all ({positives.sum()})", "country:", *names]
 
 
+def test_intervals_of_slices_are_blocks_with_whiskers() -> None:
+    table = RUN.pr.intervals("roc_auc", "truth", "good", slices=["country"])
+    ax = table.pr.plot_intervals()
+    names = [text.partition(" (")[0] for text in texts(ax.get_yticklabels())]
+    assert names == ["all", "country:", "at", "be", "cz"]
+    assert points(line(ax, "_value")) == list(zip(table["value"], [4, 2, 1, 0], strict=True))
+    segments = [tuple(segment[:, 0]) for segment in ax.collections[0].get_segments()]
+    assert segments == table.select("low", "high").rows()
+    assert ax.get_xlabel().startswith("ROC AUC\n(")
+
+
+LOGARITHMIC = {
+    "scores": lambda: RUN.pr.plot_scores("truth", "good"),
+    "gains": lambda: RUN.pr.gains_table("truth", "good").pr.plot_gains(),
+    "intervals": lambda: RUN.pr.roc_auc("truth", "good", by="country").pr.plot_intervals(),
+    "comparison": lambda: RUN.pr.compare(
+        "roc_auc", "truth", SYSTEMS, mean_over="query"
+    ).pr.plot_comparison(),
+    "differences": lambda: RUN.pr.roc_auc("truth", SYSTEMS, by="country").pr.plot_comparison(),
+    "numbers along x": lambda: (
+        RUN.filter(pl.col("query") > 0)
+        .pr.roc_auc("truth", "good", by="query")
+        .pr.plot_intervals(x="query")
+    ),
+    "confusion": lambda: RUN.pr.confusion("truth", "good", threshold=0.7).pr.plot_confusion(),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMIC)
+def test_the_x_axis_may_become_logarithmic(name: str) -> None:
+    ax = LOGARITHMIC[name]()
+    ax.set(xscale="log")
+    ax.figure.draw_without_rendering()
+    low, high = ax.get_xlim()
+    assert 0 < low < high
+
+
+def test_amounts_with_a_long_tail_are_on_a_logarithmic_axis() -> None:
+    # The ratios of the edges are equal: the 10 bins of 1 to 10^5 end at powers of the root of 10.
+    amounts = RUN.with_columns(amount=10 ** (pl.int_range(pl.len()) / (pl.len() - 1) * 5))
+    ax = amounts.pr.plot_scores("truth", "amount", bins=10)
+    assert ax.get_xscale() == "log"
+    assert ax.patches[0].get_data().edges == pytest.approx(10 ** (np.arange(11) / 2))
+    for scores in (
+        pl.col("good"),
+        pl.col("amount").log(),
+        -pl.col("amount"),
+        50 + pl.col("amount"),
+    ):
+        linear = amounts.with_columns(amount=scores).pr.plot_scores("truth", "amount")
+        assert linear.get_xscale() == "linear"
+
+
 def test_colours_of_systems_without_groups() -> None:
     table = RUN.pr.intervals("roc_auc", "truth", SYSTEMS)
     ax = table.pr.plot_intervals(colors={"poor": "red"})
