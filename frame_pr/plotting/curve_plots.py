@@ -581,7 +581,7 @@ def _draw_panels(
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
-    width = 11
+    width = 11.0
     columns = draw.IN_A_ROW
     if len(panels) > _MANY_PANELS:
         width = 8.5
