@@ -217,14 +217,16 @@ def options_in(options: Mapping[str, Any]) -> Options:
     )
 
 
-class TrecEvalOptions(TypedDict):
-    """The options of `TREC_EVAL`."""
+if TYPE_CHECKING:
 
-    tie_break: Column
-    tie_break_as_text: Literal[True]
-    unscored: Literal["unretrieved"]
-    unjudged: Literal["trec_eval"]
-    undefined: float
+    class TrecEvalOptions(TypedDict, closed=True):
+        """The options of `TREC_EVAL`."""
+
+        tie_break: Column
+        tie_break_as_text: Literal[True]
+        unscored: Literal["unretrieved"]
+        unjudged: Literal["trec_eval"]
+        undefined: float
 
 
 TREC_EVAL: TrecEvalOptions = {

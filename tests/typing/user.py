@@ -28,7 +28,7 @@ expected = fp.evaluate(run, "average_precision", "relevant", "score", **options)
 weighted = fp.roc_auc(run, "relevant", "score", weight="score", unjudged="negative")
 ideal = fp.ndcg(run, "relevant", "score", k=10, gain="relevant", by="query", undefined=0.0)
 at_k = fp.precision_at_k(run, "relevant", "score", [1, 10], by="query", positive=1)
-trec = fp.evaluate(run, "average_precision", "relevant", "score", mean_over=["query"])
+trec = fp.evaluate(run, "roc_auc", "relevant", "score", by=["query"], **fp.TREC_EVAL)
 
 # PR is the typed `.pr`.
 pr = fp.PR(run)
