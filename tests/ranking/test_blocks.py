@@ -8,7 +8,7 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.ranking.blocks import blocks_of, suffix_max, suffix_sum
+from frame_pr.ranking.blocks import BLOCK_COLUMNS, blocks_of, suffix_max, suffix_sum
 from frame_pr.ranking.sort import numbered_rows
 
 INFINITY = math.inf
@@ -51,7 +51,7 @@ ROWS = pl.DataFrame(
 
 
 def test_the_table_of_blocks():
-    table = table_of(ROWS)
+    table = table_of(ROWS, columns=[*BLOCK_COLUMNS, "first"])
     columns = [
         "group",
         "threshold",
@@ -93,7 +93,7 @@ def test_the_steps_are_blocks_with_a_positive_and_the_last_of_each_group():
 
 
 def test_the_first_block_of_each_group_stays_where_asked_for():
-    steps = table_of(ROWS, steps=True, first=True)
+    steps = table_of(ROWS, columns=["threshold", "k", "first"], steps=True)
     assert steps["threshold"].to_list() == [3, 1, 0, 9, 8]
     assert steps["k"].to_list() == [2, 5, 6, 1, 3]
 
