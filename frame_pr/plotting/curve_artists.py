@@ -124,7 +124,7 @@ def _draw_behind(
     ax: Axes,
     curves: Sequence[Curve],
     options: CurveOptions,
-    line: dict[str, Any],
+    line: draw.Properties,
 ) -> None:
     """Draw thin curves behind the others."""
     for curve in curves:
@@ -135,7 +135,7 @@ def draw_line(
     ax: Axes,
     curve: Curve,
     options: CurveOptions,
-    line: dict[str, Any],
+    line: draw.Properties,
 ) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
     import numpy as np
@@ -287,7 +287,7 @@ def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> fl
     return selected * (benefit if y == "net_benefit" else benefit / share)
 
 
-def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> dict[str, Any]:
+def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> draw.Properties:
     """Draw the precision of a random ranking: a line for each prevalence, or a band around many.
 
     Return the entry of the legend.
@@ -316,7 +316,7 @@ def _draw_marks(
     marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]
     texts = set()
     for drawn, mark in marks:
-        shape: dict[str, Any] = {
+        shape: draw.Properties = {
             "marker": _MARKERS[mark.number % len(_MARKERS)],
             "zorder": 4,
         }
@@ -380,7 +380,7 @@ def _set_axes(
                 updatex=is_x,
                 updatey=not is_x,
             )
-            margins: dict[str, Any] = {axis.axis_name: 0.02}
+            margins: draw.Properties = {axis.axis_name: 0.02}
             ax.margins(**margins)
             draw.fewer_ticks(axis, 3 if chart.in_panel else 6)
     if options.ys[0] in BENEFITS:

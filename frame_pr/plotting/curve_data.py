@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -60,6 +60,10 @@ _CELLS = 2**12
 """Points from which a line is drawn without the points that no pixel shows, and the cells that keep
 some.
 """
+Numbers: TypeAlias = dict[str, Any]
+"""Values by name: of metrics, or of the keys of a group."""
+TextKey: TypeAlias = tuple[str, ...]
+"""The values of the keys of a group as texts."""
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
@@ -246,7 +250,7 @@ class Mark(NamedTuple):
 class Curve(NamedTuple):
     """The curve of a group, or the mean of the curves of many groups."""
 
-    key: dict[str, Any]
+    key: Numbers
     """The values of its keys by name, and the quantity of its y axis as `Y_KEY` if there are
     several.
     """
@@ -291,7 +295,7 @@ class ScoredRows(NamedTuple):
     options: Mapping[str, Any]
 
     @property
-    def keywords(self) -> dict[str, Any]:
+    def keywords(self) -> Numbers:
         """Return the keyword arguments that all functions share."""
         return {"by": self.by, "positive": self.positive, **self.options}
 
@@ -301,12 +305,12 @@ class ScoredRows(NamedTuple):
         return read_result(frame, dict.fromkeys(names, "such metrics"), "plot draws metrics")
 
 
-def _by_key(result: Result) -> dict[tuple[str, ...], dict[str, Any]]:
+def _by_key(result: Result) -> dict[TextKey, Numbers]:
     """Return the only row of each group, by a key that is the same in other frames, also if NaN."""
     return {_as_text(key): table.row(0, named=True) for key, table in result.groups()}
 
 
-def _as_text(key: Sequence[Any]) -> tuple[str, ...]:
+def _as_text(key: Sequence[Any]) -> TextKey:
     return tuple(map(draw.value_text, key))
 
 
@@ -367,7 +371,7 @@ def _read_curve(frame: Any, options: CurveOptions) -> Result:
 
 def _curves(
     result: Result,
-    numbers: Mapping[tuple[str, ...], Mapping[str, Any]],
+    numbers: Mapping[TextKey, Numbers],
     options: CurveOptions,
 ) -> Curves:
     """Return a curve for each group and each quantity of the y axis.
@@ -391,8 +395,8 @@ def _curves(
 def _curve(
     table: pl.DataFrame,
     y: str,
-    key: dict[str, Any],
-    numbers: Mapping[str, Any],
+    key: Numbers,
+    numbers: Numbers,
     options: CurveOptions,
 ) -> Curve:
     """Return the curve of a group, with its sizes as far as they are known."""
@@ -522,7 +526,7 @@ def _is_ascending(table: pl.DataFrame) -> bool:
     return len(scores) > 0 and bool(scores[0] < scores[-1])
 
 
-def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
+def _areas(points: pl.DataFrame, options: CurveOptions) -> Numbers:
     """Return the area under a curve: the sum over its steps, or of ROC its trapezoids."""
     import numpy as np
 
@@ -536,7 +540,7 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
         # Trapezoids, also before the first threshold and after the last.
         area -= (x[0] * y[0] + width @ np.diff(y)) / 2
         area += (1 - x[-1]) * (1 + y[-1]) / 2
-    areas: dict[str, Any] = {"area": float(area)}
+    areas: Numbers = {"area": float(area)}
     if options.interpolated:
         envelope = points["envelope"].to_numpy()
         areas["envelope_area"] = float(x[0] * envelope[0] + width @ envelope[1:])
@@ -546,7 +550,7 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> dict[str, Any]:
 def _marked(
     table: pl.DataFrame,
     y: str,
-    numbers: Mapping[str, Any],
+    numbers: Numbers,
     options: CurveOptions,
 ) -> list[Mark]:
     """Return the marked points. A threshold is at its own place on an axis of thresholds."""
@@ -673,7 +677,7 @@ def _key(
     key: Sequence[Any],
     y: str,
     options: CurveOptions,
-) -> dict[str, Any]:
+) -> Numbers:
     """Return the key of a curve: that of its group, and its quantity if there are several."""
     names = dict(zip(result.keys, key, strict=True))
     return {**names, Y_KEY: y} if len(options.ys) > 1 else names

@@ -265,7 +265,7 @@ def _noun(options: Mapping[str, Any]) -> str:
     return "positives"
 
 
-def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
+def _line_properties(line: Mapping[str, Any]) -> draw.Properties:
     """Validate the properties of lines before anything is computed."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
@@ -273,7 +273,7 @@ def _line_properties(line: Mapping[str, Any]) -> dict[str, Any]:
     for name in line:
         if name in _HINTS:
             raise TypeError(f"plot has no argument {shown(name)}; {_HINTS[name]}")
-    properties: dict[str, Any] = normalize_kwargs(dict(line), Line2D)
+    properties: draw.Properties = normalize_kwargs(dict(line), Line2D)
     for name, value in properties.items():
         if not _LINE_PROPERTIES.fullmatch(name):
             hint = (

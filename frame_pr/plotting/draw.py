@@ -123,9 +123,15 @@ class Style:
 
     def color_of(self, names: Iterable[Any], number: int) -> Any:
         """Return the caller's colour for the first name that has one, or that of the number."""
-        texts = [text for text in map(value_text, names) if text in self.colors]
-        colours = palette()
-        return self.colors[texts[0]] if texts else colours[number % len(colours)]
+        from matplotlib.colors import to_hex
+
+        for text in map(value_text, names):
+            if text in self.colors:
+                return self.colors[text]
+        # A colour of the caller belongs to one name.
+        taken = set(map(to_hex, self.colors.values()))
+        colours = [each for each in palette() if to_hex(each) not in taken] or palette()
+        return colours[number % len(colours)]
 
     def check_colors(self, names: Iterable[Any]) -> None:
         """Refuse `colors` if it has none of the names of the plot."""
@@ -134,7 +140,7 @@ class Style:
             raise ValueError(f"colors has no name of this plot, which has {', '.join(texts[:5])}")
 
 
-def _by_text(argument: str, value: Any, example: str) -> dict[str, Any]:
+def _by_text(argument: str, value: Any, example: str) -> Properties:
     """Validate a dict by names, and return it by their texts."""
     if value is None:
         return {}
@@ -386,7 +392,7 @@ def add_entry(ax: Axes, label: str, **properties: Any) -> None:
     ax.plot([], [], label=label, gid=SHARED, **properties)
 
 
-def legend_entries(axes: Iterable[Axes]) -> dict[str, Any]:
+def legend_entries(axes: Iterable[Axes]) -> Properties:
     """Return the handles of a legend by label, those about the whole plot last."""
     entries: Properties = {}
     for ax in axes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
@@ -15,6 +15,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
 from frame_pr.plotting.results import (
+    Keys,
     Result,
     only_metric,
     read_metrics,
@@ -146,7 +147,7 @@ def plot_intervals(
     return draw.one_or_all(axes, several=facet is not None)
 
 
-def _without(keys: Mapping[str, str], left_out: str) -> dict[str, str]:
+def _without(keys: Keys, left_out: str) -> Keys:
     """Return the other keys."""
     return {key: column for key, column in keys.items() if key != left_out}
 
@@ -172,7 +173,7 @@ def _with_times(frame: Any) -> Any:
 def _check_key(
     argument: str,
     key: Any,
-    keys: Mapping[str, str],
+    keys: Keys,
 ) -> str:
     """Validate the name of a key."""
     name = check_text(argument, key)
@@ -184,7 +185,7 @@ def _check_key(
 
 def _key_along(
     x: str | None,
-    keys: Mapping[str, str],
+    keys: Keys,
     table: pl.DataFrame,
 ) -> str | None:
     """Return the key along the x axis: the caller's, or the only key of dates or datetimes."""
@@ -196,7 +197,7 @@ def _key_along(
 
 def _facets(
     facet: str,
-    keys: Mapping[str, str],
+    keys: Keys,
     panels: Sequence[_Panel],
     style: Style,
 ) -> list[_Panel]:
@@ -277,7 +278,7 @@ def _check_rows(n: int, noun: str) -> None:
 
 
 def _draw_dots(
-    keys: Mapping[str, str],
+    keys: Keys,
     panels: Sequence[_Panel],
     style: Style,
 ) -> list[Axes]:
@@ -310,7 +311,7 @@ def _draw_dots(
     return axes
 
 
-def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFrame:
+def _rows_of_groups(table: pl.DataFrame, key_of: Keys) -> pl.DataFrame:
     """Return a row for each group, with its place `y` from the bottom.
 
     Blocks of slices have a row for their name.
@@ -329,7 +330,7 @@ def _rows_of_groups(table: pl.DataFrame, key_of: Mapping[str, str]) -> pl.DataFr
 
 def _row_labels(
     groups: pl.DataFrame,
-    key_of: Mapping[str, str],
+    key_of: Keys,
     style: Style,
     *,
     numbered: bool,
@@ -401,7 +402,7 @@ def _draw_whiskers(ax: Axes, rows: pl.DataFrame, value: str, **dots: Any) -> Non
 
 
 def _draw_trends(
-    keys: Mapping[str, str],
+    keys: Keys,
     along: str,
     panels: Sequence[_Panel],
     style: Style,
@@ -438,7 +439,7 @@ def _draw_trend(
     ax: Axes,
     table: pl.DataFrame,
     along: str,
-    others: Mapping[str, str],
+    others: Keys,
     style: Style,
 ) -> bool:
     """Draw a line for each value of the other keys, and return whether they have bands."""
@@ -578,7 +579,7 @@ class _Pairs(NamedTuple):
     """The values of two systems for the groups that have both, the largest difference first."""
 
     metric: str
-    keys: Mapping[str, str]
+    keys: Keys
     systems: Sequence[Any]
     table: pl.DataFrame
     """The key columns, and `old, new` and `difference`."""
@@ -708,7 +709,7 @@ def _draw_intervals(
     return ax
 
 
-def _keys_of_rows(result: Result) -> dict[str, str]:
+def _keys_of_rows(result: Result) -> Keys:
     """Return the columns that tell the differences apart; the last one if there is one only."""
     key_of = {**result.keys}
     if "system" in result.table.columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.names import is_metric
 
+Keys: TypeAlias = Mapping[str, str]
+"""The names of key columns, and their columns in a table."""
 _LABELS = ("metric", "truth", "prediction", "baseline", "system")
 """Columns of labels; all others hold numbers."""
 _UNIT_COUNTS = ("units", "groups", "n", "positives")
@@ -23,7 +25,7 @@ _UNIT_COUNTS = ("units", "groups", "n", "positives")
 class Result(NamedTuple):
     """A frame that a function of this package returned."""
 
-    keys: Mapping[str, str]
+    keys: Keys
     """The names of its key columns, and their columns in `table`: `key 0`, `key 1` and so on."""
     table: pl.DataFrame
 
@@ -97,9 +99,7 @@ def _check_dtypes(
             )
 
 
-def read_metrics(
-    frame: Any, metric: Any, expectation: str
-) -> tuple[Mapping[str, str], dict[str, pl.DataFrame]]:
+def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[Keys, dict[str, pl.DataFrame]]:
     """Return the keys of a result of `intervals` or `evaluate`, and a table for each metric.
 
     The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the

@@ -80,6 +80,8 @@ def test_colours_follow_the_call_and_nothing_else() -> None:
     first = [line.get_color() for line in curves(RUN.pr.plot("truth", ["poor"]))]
     RUN.pr.plot("truth", SYSTEMS)
     assert [line.get_color() for line in curves(RUN.pr.plot("truth", ["poor"]))] == first
+    taken = RUN.pr.plot("truth", SYSTEMS, colors={"poor": first[0]})
+    assert [line.get_color() for line in curves(taken)].count(first[0]) == 1
     named = RUN.pr.plot("truth", SYSTEMS, colors={"poor": "#123456"})
     assert [line.get_color() for line in curves(named)] == [*first, "#123456"]
 
