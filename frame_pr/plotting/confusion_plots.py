@@ -102,7 +102,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     if cutoff:
         prediction = f"{prediction}\n({cutoff})"
     wide = 7 + 3 * len(classes)
-    with draw.axes_of(style, len(groups), (wide, 5), ratio=0.8, shared="") as axes:
+    with draw.axes_of(
+        style,
+        len(groups),
+        (wide, 5),
+        ratio=0.8,
+        shared="",
+    ) as axes:
         if len(groups) == 1 and not style.axes:
             ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
             figure = draw.figure_of(axes[0])
@@ -164,7 +170,11 @@ def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
     )
     grid = grid.cast({name: table.schema[name] for name in grid.columns})
     cells = grid.join(
-        table, on=["truth", "prediction"], how="left", nulls_equal=True, maintain_order="left"
+        table,
+        on=["truth", "prediction"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
     )
     if table.height != grid.height or cells["rows"].null_count():
         raise ValueError(
@@ -194,7 +204,11 @@ def _draw_cells(
     _name_classes(ax, names, 0.6 * draw.panel_width(ax, style) / n)
 
 
-def _name_classes(ax: Axes, names: Sequence[str], cell: float) -> None:
+def _name_classes(
+    ax: Axes,
+    names: Sequence[str],
+    cell: float,
+) -> None:
     """Write the names of classes at cells of so many pixels, broken or turned, if they fit."""
     figure = draw.figure_of(ax)
     pixels = draw.em() * figure.dpi
@@ -233,10 +247,22 @@ def _write_cells(
         middle["fontsize"] = size * 72 * draw.em()
         for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
             colour = draw.text_on(image.cmap(share or 0.0))
-            ax.text(place % n, place // n, text, color=colour, **middle)
+            ax.text(
+                place % n,
+                place // n,
+                text,
+                color=colour,
+                **middle,
+            )
     if not texts and not style.axes:
         label = style.label("Share of the rows with this label")
-        figure.colorbar(image, ax=axes, label=label, format=PercentFormatter(1), shrink=0.7)
+        figure.colorbar(
+            image,
+            ax=axes,
+            label=label,
+            format=PercentFormatter(1),
+            shrink=0.7,
+        )
 
 
 def _texts(

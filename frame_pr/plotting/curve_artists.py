@@ -109,7 +109,13 @@ def draw_curves(
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
     if options.envelope:
-        draw.add_entry(ax, "interpolated", color=GREY, linestyle="--", linewidth=1)
+        draw.add_entry(
+            ax,
+            "interpolated",
+            color=GREY,
+            linestyle="--",
+            linewidth=1,
+        )
     if options.baseline and len(options.ys) == 1:
         shown = [drawn.curve for drawn in curves]
         _draw_baselines(ax, [*shown, *others], chart)
@@ -159,7 +165,11 @@ def draw_line(
     ax.plot(*xy.T, **line)
 
 
-def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
+def _draw_areas(
+    ax: Axes,
+    drawn: Drawn,
+    options: CurveOptions,
+) -> None:
     """Fill the rectangles under a curve, and what its envelope adds."""
     import numpy as np
 
@@ -175,17 +185,49 @@ def _draw_areas(ax: Axes, drawn: Drawn, options: CurveOptions) -> None:
     if options.interpolated:
         top = points["envelope"].to_numpy()
         step: draw.Properties = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
-        ax.plot(edges, top, color=colour, label="_envelope", **step)
-        ax.fill_between(edges, raw, top, step="pre", color=colour, alpha=0.15, linewidth=0)
+        ax.plot(
+            edges,
+            top,
+            color=colour,
+            label="_envelope",
+            **step,
+        )
+        ax.fill_between(
+            edges,
+            raw,
+            top,
+            step="pre",
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
     if options.rectangles:
-        ax.fill_between(edges, top, step="pre", color=colour, alpha=0.25, linewidth=0)
+        ax.fill_between(
+            edges,
+            top,
+            step="pre",
+            color=colour,
+            alpha=0.25,
+            linewidth=0,
+        )
         # The last point at each recall is at the right end of a rectangle.
         last = np.flatnonzero(np.diff(edges, append=2) > 0)
         if len(last) <= _EDGES:
-            ax.vlines(edges[last], 0, top[last], color=colour, linewidth=0.8, alpha=0.6)
+            ax.vlines(
+                edges[last],
+                0,
+                top[last],
+                color=colour,
+                linewidth=0.8,
+                alpha=0.6,
+            )
 
 
-def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
+def _explain_area(
+    ax: Axes,
+    curve: Curve,
+    chart: Chart,
+) -> None:
     """Write tp / k into each of few rectangles, and their sum above the axes."""
     positives = curve.positives or 1
     left = 0.0
@@ -193,7 +235,14 @@ def _explain_area(ax: Axes, curve: Curve, chart: Chart) -> None:
     for added, tp, k in curve.steps:
         height = f"{tp}/{k}"
         middle = left + added / positives / 2
-        ax.text(middle, tp / k / 2, height, ha="center", va="center", fontsize="small")
+        ax.text(
+            middle,
+            tp / k / 2,
+            height,
+            ha="center",
+            va="center",
+            fontsize="small",
+        )
         left += added / positives
         terms.append(height if added == 1 else f"{added}·{height}")
     if terms and not chart.in_panel and not ax.get_title():
@@ -218,7 +267,15 @@ def _draw_bands(
     for drawn in banded:
         band: Any = drawn.curve.band
         x, low, high = band.to_numpy().T
-        ax.fill_between(x, low, high, step=step, color=drawn.colour, alpha=0.2, linewidth=0)
+        ax.fill_between(
+            x,
+            low,
+            high,
+            step=step,
+            color=drawn.colour,
+            alpha=0.2,
+            linewidth=0,
+        )
     if not banded:
         return
     label = chart.style.label("confidence interval", "95 % interval")
@@ -228,7 +285,13 @@ def _draw_bands(
         about = f"bootstrap, n = {draw.count_text(sizes.pop())}" if len(sizes) == 1 else "bootstrap"
     where = quantity_title(options.x).lower()
     text = f"{label} at each {where} ({about})"
-    draw.add_entry(ax, text, color=GREY, linewidth=6, alpha=0.2)
+    draw.add_entry(
+        ax,
+        text,
+        color=GREY,
+        linewidth=6,
+        alpha=0.2,
+    )
 
 
 def _draw_baselines(
@@ -272,13 +335,29 @@ def _prevalences(curves: Sequence[Curve]) -> list[float]:
     return sorted({round(share, 2) or share: share for share in shares}.values())
 
 
-def _draw_reference(ax: Axes, x: Sequence[float], y: Sequence[float], stroke: str = ":") -> None:
+def _draw_reference(
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    stroke: str = ":",
+) -> None:
     """Draw a thin grey line that the legend does not name."""
     line: draw.Properties = REFERENCE | {"linestyle": stroke}
-    ax.plot(x, y, zorder=1, label="_baseline", **line)
+    ax.plot(
+        x,
+        y,
+        zorder=1,
+        label="_baseline",
+        **line,
+    )
 
 
-def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> float:
+def _cost_of_alerts(
+    y: str,
+    threshold: float,
+    share: float,
+    selected: int,
+) -> float:
     """Return the cost or the net benefit of a row if all rows, or none, are predicted positive."""
     if y not in BENEFITS:
         missed = float(y.removeprefix("cost"))
@@ -287,7 +366,11 @@ def _cost_of_alerts(y: str, threshold: float, share: float, selected: int) -> fl
     return selected * (benefit if y == "net_benefit" else benefit / share)
 
 
-def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> draw.Properties:
+def _draw_prevalences(
+    ax: Axes,
+    shares: Sequence[float],
+    chart: Chart,
+) -> draw.Properties:
     """Draw the precision of a random ranking: a line for each prevalence, or a band around many.
 
     Return the entry of the legend.
@@ -298,7 +381,13 @@ def _draw_prevalences(ax: Axes, shares: Sequence[float], chart: Chart) -> draw.P
         label = f"{label} ({' to '.join(ends)})"
     if len(shares) > _BASELINES:
         band: draw.Properties = {"color": GREY, "alpha": 0.2}
-        ax.axhspan(shares[0], shares[-1], linewidth=0, zorder=0.5, **band)
+        ax.axhspan(
+            shares[0],
+            shares[-1],
+            linewidth=0,
+            zorder=0.5,
+            **band,
+        )
         return {label: {**band, "linewidth": 6}}
     for share in shares:
         ax.axhline(share, label="_baseline", zorder=1, **REFERENCE)
@@ -346,7 +435,13 @@ def _draw_marks(
                 **shape,
             )
             if by_threshold:
-                ax.axvline(mark.x, color=GREY, linewidth=0.8, zorder=1, label="_guide")
+                ax.axvline(
+                    mark.x,
+                    color=GREY,
+                    linewidth=0.8,
+                    zorder=1,
+                    label="_guide",
+                )
         texts.add(text)
 
 

@@ -301,7 +301,13 @@ class ScoredRows(NamedTuple):
 
     def table(self, names: Sequence[str]) -> Result:
         """Return metrics of the groups."""
-        frame = evaluate(self.frame, names, self.truth, self.score, **self.keywords)
+        frame = evaluate(
+            self.frame,
+            names,
+            self.truth,
+            self.score,
+            **self.keywords,
+        )
         return read_result(frame, dict.fromkeys(names, "such metrics"), "plot draws metrics")
 
 
@@ -317,7 +323,13 @@ def _as_text(key: Sequence[Any]) -> TextKey:
 def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
     """Compute the curves of all groups."""
     rates = [name for name in _columns(options) if name not in CURVE_COLUMNS]
-    frame = curve(rows.frame, rows.truth, rows.score, rates=rates, **rows.keywords)
+    frame = curve(
+        rows.frame,
+        rows.truth,
+        rows.score,
+        rates=rates,
+        **rows.keywords,
+    )
     of_marks = [name for goal in options.marks for name in goal.metrics]
     # The sizes of groups are cheaper than columns of the curve.
     numbers = _by_key(rows.table([*dict.fromkeys(["positives", "rows", *of_marks])]))
@@ -388,7 +400,15 @@ def _curves(
             continue
         for y in options.ys:
             names = _key(result, key, y, options)
-            curves.append(_curve(table, y, names, numbers.get(_as_text(key), {}), options))
+            curves.append(
+                _curve(
+                    table,
+                    y,
+                    names,
+                    numbers.get(_as_text(key), {}),
+                    options,
+                )
+            )
     return Curves([*result.keys], curves, without)
 
 
@@ -427,7 +447,11 @@ def _curve(
     )
 
 
-def _points(table: pl.DataFrame, y: str, options: CurveOptions) -> pl.DataFrame:
+def _points(
+    table: pl.DataFrame,
+    y: str,
+    options: CurveOptions,
+) -> pl.DataFrame:
     """Return the points of a curve."""
     if y in BENEFITS:
         return _benefits(table, y)
@@ -579,7 +603,15 @@ def _marked(
                 value = f" at {text}"
             if goal.metrics[1:]:
                 value = f" = {draw.number_text(numbers[goal.metrics[1]])}{value}"
-            marks.append(Mark(number, goal.text, value, text, *map(float, point)))
+            marks.append(
+                Mark(
+                    number,
+                    goal.text,
+                    value,
+                    text,
+                    *map(float, point),
+                )
+            )
     return marks
 
 
@@ -609,7 +641,13 @@ def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
     most: Any = areas.table["n"].max()
     is_few = most is None or most < _MEMBERS
     band = {"band": None} if is_few else {}
-    result = _average(rows, options, mean_over=over, interpolated=options.interpolated, **band)
+    result = _average(
+        rows,
+        options,
+        mean_over=over,
+        interpolated=options.interpolated,
+        **band,
+    )
     numbers = _by_key(areas)
     x = options.x
     y = options.ys[0]
@@ -654,7 +692,13 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
     names = [f"{y}@{k}" for y in options.ys for k in sorted(ranks)]
     keywords = {**rows.keywords, "mean_over": options.mean_over}
-    frame = intervals(rows.frame, names, rows.truth, rows.score, **keywords)
+    frame = intervals(
+        rows.frame,
+        names,
+        rows.truth,
+        rows.score,
+        **keywords,
+    )
     columns = dict.fromkeys(("metric", "value", "low", "high"), "means") | {"n": "", "units": ""}
     result = read_result(frame, columns, "plot draws means")
     curves = []

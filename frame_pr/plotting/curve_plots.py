@@ -216,7 +216,14 @@ def plot(
     others = {name: value for name, value in options.items() if name not in _OPTIONS}
     line = _line_properties(others)
     of_rows = options_in(options)
-    rows = ScoredRows(frame, truth, score, by, positive, of_rows)
+    rows = ScoredRows(
+        frame,
+        truth,
+        score,
+        by,
+        positive,
+        of_rows,
+    )
     data = _data(rows, selection)
     label = ""
     if positive is not None:
@@ -347,7 +354,11 @@ def _names(
     return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
 
 
-def _join(curve: Curve, keys: Sequence[str], style: Style) -> str:
+def _join(
+    curve: Curve,
+    keys: Sequence[str],
+    style: Style,
+) -> str:
     """Return the labels of the values of some keys."""
     titles = {curve.key[key]: quantity_title(curve.key[key]) for key in keys if key == Y_KEY}
     return ", ".join(style.label(curve.key[key], titles.get(curve.key[key])) for key in keys)
@@ -498,7 +509,13 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     square = has_unit_range(options.x) and has_unit_range(options.ys[0])
     with draw.axes_of(style, square=square) as (ax,):
         labels, title = _labels(curves, names, title, chart)
-        drawn = _styled(ax, curves, names, labels, chart)
+        drawn = _styled(
+            ax,
+            curves,
+            names,
+            labels,
+            chart,
+        )
         x_title, y_title = _titles(chart)
         ax.set(xlabel=x_title, ylabel=y_title)
         draw_curves(ax, drawn, chart, others)
@@ -509,7 +526,11 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
     return ax
 
 
-def _name_those_without(ax: Axes, data: Curves, style: Style) -> None:
+def _name_those_without(
+    ax: Axes,
+    data: Curves,
+    style: Style,
+) -> None:
     """Name groups that have no curve in the legend."""
     keys = data.without_positives
     if not keys or not data.keys:
@@ -588,15 +609,33 @@ def _draw_panels(
         columns = 2 * draw.IN_A_ROW
     size = (width, height)
     with draw.axes_of(
-        style, len(panels), size, square=square, ratio=0.85, columns=columns, linked=linked
+        style,
+        len(panels),
+        size,
+        square=square,
+        ratio=0.85,
+        columns=columns,
+        linked=linked,
     ) as axes:
         labels = [name.name if several else "_curve" for name in names]
-        drawn = _styled(axes[0], data.curves, names, labels, chart)
+        drawn = _styled(
+            axes[0],
+            data.curves,
+            names,
+            labels,
+            chart,
+        )
         for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
             in_panel = [drawn[i] for i in numbers]
             draw_curves(ax, in_panel, chart)
             label = _key_label(dict(zip(facets, key, strict=True)), style)
-            _title_panel(ax, label, in_panel, chart, several=several)
+            _title_panel(
+                ax,
+                label,
+                in_panel,
+                chart,
+                several=several,
+            )
         _name_those_without(axes[0], data, style)
         draw.title_panels(axes, style, *_titles(chart))
         draw.draw_legend(axes, style, title if several else "")

@@ -84,7 +84,12 @@ class Style:
     """The caller's axes. Empty: a new figure."""
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], *, panels: bool = False) -> Style:
+    def of(
+        cls,
+        arguments: Mapping[str, Any],
+        *,
+        panels: bool = False,
+    ) -> Style:
         """Validate the arguments before anything is computed.
 
         `panels`: whether the plot has several axes.
@@ -106,7 +111,11 @@ class Style:
             axes=_axes(arguments.get("ax"), panels=panels),
         )
 
-    def label(self, name: Any, default: str | None = None) -> str:
+    def label(
+        self,
+        name: Any,
+        default: str | None = None,
+    ) -> str:
         """Return the label of a name or value, as matplotlib draws it."""
         text = value_text(name)
         if default is None:
@@ -121,7 +130,11 @@ class Style:
         """Return the label of a metric or rate as the title of an axis."""
         return self.label(metric, metric_title(value_text(metric)))
 
-    def color_of(self, names: Iterable[Any], number: int) -> Any:
+    def color_of(
+        self,
+        names: Iterable[Any],
+        number: int,
+    ) -> Any:
         """Return the caller's colour for the first name that has one, or that of the number."""
         from matplotlib.colors import to_hex
 
@@ -140,7 +153,11 @@ class Style:
             raise ValueError(f"colors has no name of this plot, which has {', '.join(texts[:5])}")
 
 
-def _by_text(argument: str, value: Any, example: str) -> Properties:
+def _by_text(
+    argument: str,
+    value: Any,
+    example: str,
+) -> Properties:
     """Validate a dict by names, and return it by their texts."""
     if value is None:
         return {}
@@ -243,7 +260,12 @@ def axes_of(
         raise
 
 
-def _set_ticks(ax: Axes, *, below: bool, left: bool) -> None:
+def _set_ticks(
+    ax: Axes,
+    *,
+    below: bool,
+    left: bool,
+) -> None:
     """Set the size of the numbers of a panel, and on which sides they are."""
     ax.tick_params(labelsize="small", pad=0.35 * em() * 72, labelbottom=below, labelleft=left)
     # The layout of many panels takes most of its time for ticks.
@@ -356,7 +378,13 @@ def _legend_below(
     place: Properties = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
     place["bbox_transform"] = below
     place |= {"borderaxespad": 0, "fontsize": "x-small", "title_fontsize": "x-small"}
-    _in_columns(ax, entries, title, box.width, place)
+    _in_columns(
+        ax,
+        entries,
+        title,
+        box.width,
+        place,
+    )
 
 
 def _in_columns(
@@ -389,7 +417,13 @@ def _in_columns(
 
 def add_entry(ax: Axes, label: str, **properties: Any) -> None:
     """Add an entry about the whole plot to the legend."""
-    ax.plot([], [], label=label, gid=SHARED, **properties)
+    ax.plot(
+        [],
+        [],
+        label=label,
+        gid=SHARED,
+        **properties,
+    )
 
 
 def legend_entries(axes: Iterable[Axes]) -> Properties:
@@ -414,7 +448,13 @@ def curves_in(ax: Axes) -> int:
 def write_reason(ax: Axes, sentence: str) -> None:
     """Write the reason into the middle of axes without data."""
     place: Properties = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-    ax.text(0.5, 0.5, sentence, color=GREY, **place)
+    ax.text(
+        0.5,
+        0.5,
+        sentence,
+        color=GREY,
+        **place,
+    )
 
 
 # Colours
@@ -469,7 +509,11 @@ def wrap(text: str, width: int = LETTERS) -> str:
     return lines.replace("\0", " = ").replace("\1", " %")
 
 
-def text_width(ax: Axes, text: str, size: Any = "medium") -> float:
+def text_width(
+    ax: Axes,
+    text: str,
+    size: Any = "medium",
+) -> float:
     """Return how many pixels wide a text is."""
     from matplotlib.text import Text
 
@@ -478,7 +522,12 @@ def text_width(ax: Axes, text: str, size: Any = "medium") -> float:
     return float(probe.get_window_extent().width)
 
 
-def fit(ax: Axes, text: str, room: float, size: Any = "small") -> str:
+def fit(
+    ax: Axes,
+    text: str,
+    room: float,
+    size: Any = "small",
+) -> str:
     """Break each line of a text that is wider than so many pixels."""
     lines = []
     for line in text.split("\n"):
@@ -504,7 +553,12 @@ def title_panel(ax: Axes, style: Style, *lines: str) -> None:
     ax.set_title(title, fontsize="small", y=1.0)
 
 
-def fewer_ticks(axis: Any, most: int, *, integer: bool = False) -> None:
+def fewer_ticks(
+    axis: Any,
+    most: int,
+    *,
+    integer: bool = False,
+) -> None:
     """Leave room between the numbers of an axis."""
     from matplotlib.ticker import MaxNLocator
 

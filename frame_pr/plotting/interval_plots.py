@@ -215,7 +215,11 @@ def _facets(
     return [_Panel(panel.metric, style.join(key), table) for key, table in groups.items()]
 
 
-def _title(metric: str, table: pl.DataFrame, style: Style) -> str:
+def _title(
+    metric: str,
+    table: pl.DataFrame,
+    style: Style,
+) -> str:
     """Return the title of an axis: the metric, and the level of its intervals."""
     title = style.title(metric)
     if not table["low"].count():
@@ -301,7 +305,15 @@ def _draw_dots(
     with draw.axes_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
             table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
-            _draw_systems(ax, table, system, systems, style, apart=is_apart, mean=has_mean)
+            _draw_systems(
+                ax,
+                table,
+                system,
+                systems,
+                style,
+                apart=is_apart,
+                mean=has_mean,
+            )
             ax.set_xlabel(_title(panel.metric, panel.table, style))
             draw.fewer_ticks(ax.xaxis, 6 if is_single else 3)
             draw.title_panel(ax, style, panel.title)
@@ -373,7 +385,14 @@ def _draw_systems(
     has_bounds = table["low"].count() > 0
     if several and not has_bounds:
         ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
-        ax.hlines(ends["y"], ends["low"], ends["high"], color=GREY, alpha=0.4, zorder=1)
+        ax.hlines(
+            ends["y"],
+            ends["low"],
+            ends["high"],
+            color=GREY,
+            alpha=0.4,
+            zorder=1,
+        )
     for number, name in enumerate(systems):
         rows = _of_system(table, system, name)
         colour = style.color_of([name], number * apart)
@@ -390,14 +409,27 @@ def _draw_systems(
         if several and has_bounds:
             offset = _OFFSET * (0.5 - (number + 0.5) / len(systems))
             rows = rows.with_columns(pl.col("y") + offset)
-        _draw_whiskers(ax, rows, "value", color=colour, label=label, markersize=5)
+        _draw_whiskers(
+            ax,
+            rows,
+            "value",
+            color=colour,
+            label=label,
+            markersize=5,
+        )
 
 
 def _draw_whiskers(ax: Axes, rows: pl.DataFrame, value: str, **dots: Any) -> None:
     """Draw dots at the values, and a line from the lower to the upper bound."""
     numbers = rows.select("y", pl.col(value, "low", "high").fill_null(float("nan")))
     y, values, low, high = numbers.to_numpy().T
-    ax.hlines(y, low, high, color=dots["color"], linewidth=1.5)
+    ax.hlines(
+        y,
+        low,
+        high,
+        color=dots["color"],
+        linewidth=1.5,
+    )
     ax.plot(values, y, "o", **dots)
 
 
@@ -416,12 +448,23 @@ def _draw_trends(
         shared = "xy"
         columns = draw.IN_A_ROW
     with draw.axes_of(
-        style, len(panels), (11, 16), columns=columns, shared=shared, linked=shared
+        style,
+        len(panels),
+        (11, 16),
+        columns=columns,
+        shared=shared,
+        linked=shared,
     ) as axes:
         title = ""
         for ax, panel in zip(axes, panels, strict=True):
             title = style.title(panel.metric)
-            if _draw_trend(ax, panel.table, keys[along], others, style):
+            if _draw_trend(
+                ax,
+                panel.table,
+                keys[along],
+                others,
+                style,
+            ):
                 title = _title(panel.metric, panel.table, style)
             draw.title_panel(ax, style, panel.title)
             ax.set_ylabel(title)
@@ -467,14 +510,32 @@ def _draw_trend(
         colour = style.color_of(key, number)
         dash = draw.DASHES[number * (len(lines) > 2) % len(draw.DASHES)]
         label = style.join(key) or "_value"
-        ax.plot(rows["x"], rows["value"], label=label, color=colour, linestyle=dash, **properties)
+        ax.plot(
+            rows["x"],
+            rows["value"],
+            label=label,
+            color=colour,
+            linestyle=dash,
+            **properties,
+        )
         if has_bands:
             low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
-            ax.fill_between(rows["x"], low, high, color=colour, alpha=0.15, linewidth=0)
+            ax.fill_between(
+                rows["x"],
+                low,
+                high,
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
     return has_bands
 
 
-def _set_x_axis(ax: Axes, values: pl.Series, style: Style) -> pl.Series:
+def _set_x_axis(
+    ax: Axes,
+    values: pl.Series,
+    style: Style,
+) -> pl.Series:
     """Set the ticks of the x axis, and return the place of each value."""
     ems = ax.get_window_extent().width / draw.figure_of(ax).dpi / draw.em()
     if values.dtype in _DATES:
@@ -601,7 +662,13 @@ def _pairs(frame: Any, metric: str | None) -> _Pairs:
         )
     rows = list(key_of.values())
     old, new = (_of_system(table, system, side) for side in systems)
-    both = old.join(new, on=rows, nulls_equal=True, maintain_order="left", suffix="_new")
+    both = old.join(
+        new,
+        on=rows,
+        nulls_equal=True,
+        maintain_order="left",
+        suffix="_new",
+    )
     both = both.select(*rows, old="value", new="value_new")
     both = both.with_columns(difference=pl.col("new") - pl.col("old")).drop_nulls("difference")
     return _Pairs(name, key_of, systems, _in_order(both, rows, "difference"))
@@ -652,7 +719,12 @@ def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
     return ax
 
 
-def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
+def _draw_mean(
+    ax: Axes,
+    pairs: _Pairs,
+    *,
+    along_x: bool,
+) -> None:
     """Draw the mean difference with its confidence interval, and a line at 0."""
     draw_line = ax.axvline if along_x else ax.axhline
     draw_span = ax.axvspan if along_x else ax.axhspan
@@ -663,7 +735,14 @@ def _draw_mean(ax: Axes, pairs: _Pairs, *, along_x: bool) -> None:
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
         label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
-        draw_span(low, high, color=GREY, alpha=0.2, linewidth=0, zorder=0.5)
+        draw_span(
+            low,
+            high,
+            color=GREY,
+            alpha=0.2,
+            linewidth=0,
+            zorder=0.5,
+        )
     line: draw.Properties = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
     draw_line(difference, color=GREY, label=label, **line)
     draw_line(0, color=GREY, linewidth=0.8)
@@ -698,7 +777,14 @@ def _draw_intervals(
         for word, part, face in zip(words, parts, faces, strict=True):
             if part.height:
                 dots: draw.Properties = {"label": style.label(word), "markersize": 6}
-                _draw_whiskers(ax, part, "difference", color=colour, markerfacecolor=face, **dots)
+                _draw_whiskers(
+                    ax,
+                    part,
+                    "difference",
+                    color=colour,
+                    markerfacecolor=face,
+                    **dots,
+                )
         # The column `system` may hold groups of another name, such as countries.
         interval = style.label("confidence interval")
         ax.set_xlabel(f"{draw.wrap(title)}\n({interval})")

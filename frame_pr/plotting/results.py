@@ -99,7 +99,11 @@ def _check_dtypes(
             )
 
 
-def read_metrics(frame: Any, metric: Any, expectation: str) -> tuple[Keys, dict[str, pl.DataFrame]]:
+def read_metrics(
+    frame: Any,
+    metric: Any,
+    expectation: str,
+) -> tuple[Keys, dict[str, pl.DataFrame]]:
     """Return the keys of a result of `intervals` or `evaluate`, and a table for each metric.
 
     The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the
@@ -154,7 +158,11 @@ def _check_metric(name: str, metrics: Sequence[str]) -> None:
         raise ValueError(f"metric: {shown(name)} is not in the frame; {hint}")
 
 
-def _values(metric: str, table: pl.DataFrame, result: Result) -> pl.DataFrame:
+def _values(
+    metric: str,
+    table: pl.DataFrame,
+    result: Result,
+) -> pl.DataFrame:
     """Return the values of a metric, with nulls for what the frame does not have."""
     missing = pl.lit(None, pl.Float64)
     numbers = {

@@ -117,7 +117,15 @@ def plot_scores(
     style.check_colors(("positives", "negatives"))
     n_bins = check_whole("bins", bins, least=1, most=_MOST_BINS)
     cutoff = None if threshold is None else check_float("threshold", threshold)
-    frame = curve(frame, truth, score, by=by, positive=positive, rates="fpr", **row_options)
+    frame = curve(
+        frame,
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        rates="fpr",
+        **row_options,
+    )
     columns = dict.fromkeys(("threshold", "k", "tp", "precision", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
     _warn_of_threshold(result.table["threshold"], cutoff)
@@ -126,7 +134,13 @@ def plot_scores(
     x_title = style.label(score) if isinstance(score, str) else style.label("Score")
     titles = (x_title, draw.wrap(style.label("Share of the rows with this label"), 20))
     shared = "y" if "system" in result.keys else "xy"
-    return _draw_groups(result, style, titles, draw_histograms, shared)
+    return _draw_groups(
+        result,
+        style,
+        titles,
+        draw_histograms,
+        shared,
+    )
 
 
 def _draw_groups(
@@ -142,7 +156,14 @@ def _draw_groups(
     """
     groups = result.groups() or [((), result.table)]
     many = len(groups) > 1
-    with draw.axes_of(style, len(groups), (12, 7), ratio=0.7, shared=shared, linked=shared) as axes:
+    with draw.axes_of(
+        style,
+        len(groups),
+        (12, 7),
+        ratio=0.7,
+        shared=shared,
+        linked=shared,
+    ) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
@@ -194,8 +215,21 @@ def _draw_histograms(
         heights = counts / (total[-1] or 1)
         step: draw.Properties = {"color": style.color_of([name], number)}
         step["zorder"] = 1 + 0.5 * number
-        ax.stairs(heights, edges, linewidth=1.5, label=label, **step)
-        ax.stairs(heights, edges, alpha=0.25, fill=True, linewidth=0, **step)
+        ax.stairs(
+            heights,
+            edges,
+            linewidth=1.5,
+            label=label,
+            **step,
+        )
+        ax.stairs(
+            heights,
+            edges,
+            alpha=0.25,
+            fill=True,
+            linewidth=0,
+            **step,
+        )
     if edges[0] > 0 and edges[2] - edges[1] > 1.001 * (edges[1] - edges[0]):
         ax.set_xscale("log")
     if hidden > 1e-9 * k[-1] and not in_panel:
@@ -209,7 +243,13 @@ def _draw_histograms(
         label = f"{style.label('threshold')} {threshold:g}"
         if not in_panel:
             label = f"{label}: {numbers}"
-        ax.axvline(threshold, color=GREY, linewidth=1, label=label, gid=draw.SHARED)
+        ax.axvline(
+            threshold,
+            color=GREY,
+            linewidth=1,
+            label=label,
+            gid=draw.SHARED,
+        )
     return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
 
 
@@ -222,7 +262,11 @@ def _at_threshold(table: pl.DataFrame, reached: int) -> str:
     return ", ".join(f"{title} {draw.share_text(row[name])}" for name, title in titles.items())
 
 
-def _edges(scores: Any, k: Any, bins: int) -> Any:
+def _edges(
+    scores: Any,
+    k: Any,
+    bins: int,
+) -> Any:
     """Return the edges of bins of equal width, or of amounts with a long tail of equal ratios.
 
     `scores`: in the order of the ranking. `k`: how many rows have a score up to there.
