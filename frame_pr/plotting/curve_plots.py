@@ -605,7 +605,7 @@ def _draw_panels(
     width = 11.0
     columns = draw.IN_A_ROW
     if len(panels) > _MANY_PANELS:
-        width = 8.5
+        width = 9.0
         columns = 2 * draw.IN_A_ROW
     size = (width, height)
     with draw.axes_of(

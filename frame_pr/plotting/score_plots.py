@@ -204,7 +204,8 @@ def _draw_histograms(
     scores = table["threshold"].cast(pl.Float64).to_numpy()
     tp = table["tp"].to_numpy()
     k = table["k"].to_numpy()
-    edges = _edges(scores, k, n_bins)
+    edges, scale = _edges(scores, k, n_bins)
+    ax.set_xscale(scale)
     hidden = k[-1]
     for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
         label = style.label(name)
@@ -213,25 +214,17 @@ def _draw_histograms(
         counts = np.histogram(scores, edges, weights=np.diff(total, prepend=0))[0]
         hidden -= counts.sum()
         heights = counts / (total[-1] or 1)
-        step: draw.Properties = {"color": style.color_of([name], number)}
-        step["zorder"] = 1 + 0.5 * number
+        colour = style.color_of([name], number)
         ax.stairs(
             heights,
             edges,
+            fill=True,
+            facecolor=(colour, 0.25),
+            edgecolor=colour,
             linewidth=1.5,
             label=label,
-            **step,
+            zorder=1 + 0.5 * number,
         )
-        ax.stairs(
-            heights,
-            edges,
-            alpha=0.25,
-            fill=True,
-            linewidth=0,
-            **step,
-        )
-    if edges[0] > 0 and edges[2] - edges[1] > 1.001 * (edges[1] - edges[0]):
-        ax.set_xscale("log")
     if hidden > 1e-9 * k[-1] and not in_panel:
         text = f"{style.label('rows beyond the axis')}: {draw.count_text(hidden)}"
         draw.add_entry(ax, text, linestyle="")
@@ -243,13 +236,7 @@ def _draw_histograms(
         label = f"{style.label('threshold')} {threshold:g}"
         if not in_panel:
             label = f"{label}: {numbers}"
-        ax.axvline(
-            threshold,
-            color=GREY,
-            linewidth=1,
-            label=label,
-            gid=draw.SHARED,
-        )
+        ax.axvline(threshold, color=GREY, linewidth=1, label=label, gid=draw.SHARED)
     return f"P = {draw.count_text(tp[-1])}, N = {draw.count_text(k[-1])}\n{numbers}"
 
 
@@ -266,10 +253,11 @@ def _edges(
     scores: Any,
     k: Any,
     bins: int,
-) -> Any:
-    """Return the edges of bins of equal width, or of amounts with a long tail of equal ratios.
+) -> tuple[Any, str]:
+    """Return the edges of bins and the scale of their axis.
 
-    `scores`: in the order of the ranking. `k`: how many rows have a score up to there.
+    Bins are equally wide, or of amounts with a long tail, on a logarithmic axis. `scores`: in the
+    order of the ranking. `k`: how many rows have a score up to there.
     """
     import numpy as np
 
@@ -278,7 +266,7 @@ def _edges(
     places = np.searchsorted(k, k[-1] * np.array([_OUTLYING, 0.5, 1 - _OUTLYING]))
     first, median, last = np.sort(scores[places])
     if low > 0 and high > 1 and last > _FAR * median:
-        return np.geomspace(low, high, bins + 1)
+        return np.geomspace(low, high, bins + 1), "log"
     if first < last and high - low > _FAR * (last - first):
         margin = 0.5 * (last - first)
         low = max(low, first - margin)
@@ -289,7 +277,7 @@ def _edges(
         high += wide
     # The difference of two scores near 1e308 would overflow.
     shares = np.arange(bins + 1) / bins
-    return np.unique(low * (1 - shares) + high * shares)
+    return np.unique(low * (1 - shares) + high * shares), "linear"
 
 
 @public_result(options=StyleArguments)

@@ -574,6 +574,8 @@ def test_amounts_with_a_long_tail_are_on_a_logarithmic_axis() -> None:
     ax = amounts.pr.plot_scores("truth", "amount", bins=10)
     assert ax.get_xscale() == "log"
     assert ax.patches[0].get_data().edges == pytest.approx(10 ** (np.arange(11) / 2))
+    one = amounts.pr.plot_scores("truth", "amount", bins=1)
+    assert one.patches[0].get_data().edges == pytest.approx([1, 10**5])
     for scores in (pl.col("good"), pl.col("amount").log(), -pl.col("amount")):
         linear = amounts.with_columns(amount=scores).pr.plot_scores("truth", "amount")
         assert linear.get_xscale() == "linear"
