@@ -43,8 +43,11 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
-CONFUSION_COLUMNS = ("tp", "fp", "fn", "tn", "precision", "recall")
+_COUNTS = ("tp", "fp", "fn", "tn")
+CONFUSION_COLUMNS = (*_COUNTS, "precision", "recall")
 """The counts and rates of `confusion` after the cutoff."""
+_MOST_BEFORE_RATES = 2
+"""After more columns of keys and cutoffs there are only counts: a screen has eight columns."""
 Keys: TypeAlias = list[dict[str, pl.Expr]]
 """The columns that tell cutoffs apart, for each cutoff."""
 _MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
@@ -124,8 +127,9 @@ def confusion(
         The keys and the cutoff: `threshold` (after `goal` where several goals are given), or `k`
         (after `share` where several shares of the rows are given). Then `tp, fp, fn, tn` (Int64; at
         a rank Float64, as a block of equal scores may be shared; with weights see `Options`),
-        `precision, recall` and the `rates` (Float64;
-        null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
+        `precision, recall` and the `rates` (Float64; null where a denominator is 0). After three
+        columns of keys and cutoffs or more, `precision` and `recall` are left out unless `rates`
+        names them. With `mean_over`, what `evaluate` gives of them; a group
         whose threshold is null is among the undefined.
 
     Raises
@@ -173,7 +177,6 @@ def confusion(
     """
     _refuse_arguments(score, threshold, k, prediction)
     means = means_for(mean_over, statistics)
-    columns = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION)
     threshold = read_stream(threshold)
     is_column = _is_column(threshold, frame)
     by_group = is_column or find_kind(threshold) is not None
@@ -193,11 +196,13 @@ def confusion(
     keys: Keys = [{}]
     if k is not None:
         cutoffs, keys = _ranks(k)
-        columns = list(dict.fromkeys(["k", *columns]))
     elif threshold is not None and not by_group:
         cutoffs, keys = _thresholds(threshold)
+    sizes = [] if k is None else ["k"]
+    before = len(request.keys) + request.several + len({*keys[0], *sizes}) + by_group
+    columns = [*sizes, *_columns_after(before if means is None else 0, rates)]
     lines = [
-        {column: pl.col(f"{column}@{cutoff}") for column in columns} | key
+        {column: pl.col(f"{column}@{cutoff}") for column in dict.fromkeys(columns)} | key
         for cutoff, key in zip(cutoffs, keys, strict=True)
     ]
     numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]
@@ -215,6 +220,15 @@ def confusion(
         undefined=filling(undefined),
     )
     return on_rows(frame, request.used_as(use), compute)
+
+
+def _columns_after(before: int, rates: str | Sequence[str]) -> list[str]:
+    """Return the counts and rates after so many columns of keys and cutoffs."""
+    columns = columns_of_rates(rates, CONFUSION_COLUMNS, CONFUSION)
+    if before <= _MOST_BEFORE_RATES:
+        return columns
+    named = columns_of_rates(rates, _COUNTS, CONFUSION)
+    return [name for name in columns if name in named]
 
 
 def _is_column(threshold: Any, frame: Any) -> bool:

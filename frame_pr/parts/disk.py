@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,6 +20,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name, needed
 from frame_pr.frames.dispatch import project_stream, refuse_no_rows, stream_columns
 from frame_pr.frames.messages import first_line, shown
+from frame_pr.frames.progress import with_progress
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
@@ -165,16 +165,21 @@ class DiskFrame(Distributed):
                 return function(whole)
 
             with part_folder(self.directory) as folder:
-                disk = f"up to {rows * row_bytes / 1e9:.1f} GB of disk in {folder}"
-                self._report(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}\n")
                 parts = self._parts(frame, keys, partitions, folder)
                 heights = [_height(part) for part in parts]
                 _refuse_change(rows, sum(heights))
                 _refuse_label(parts, query)
 
+                disk = f"up to {rows * row_bytes / 1e9:.1f} GB of disk"
+                sized = with_progress(
+                    zip(parts, heights, strict=True),
+                    f"{rows:,} rows in parts, {disk}",
+                    len(parts),
+                    lambda _: 1,
+                    show=self.progress,
+                )
                 tables = []
-                for number, (part, height) in enumerate(zip(parts, heights, strict=True), 1):
-                    self._report(f"\rframe_pr: part {number} of {len(parts)}")
+                for part, height in sized:
                     if height <= most or query is None:
                         tables.append(in_part(function, part.collect()))
                     else:
@@ -204,11 +209,6 @@ class DiskFrame(Distributed):
         with _writing(folder):
             frame.sink_ipc(file, compression="lz4", maintain_order=False)
         return [pl.scan_ipc(file)]
-
-    def _report(self, text: str) -> None:
-        """Print the progress, if the caller wants to see it."""
-        if self.progress:
-            print(text, end="", file=sys.stderr, flush=True)
 
     @contextmanager
     def _rows(self, columns: Sequence[str]) -> Generator[pl.LazyFrame]:

@@ -64,8 +64,8 @@ def partitioned(
         SIGTERM and SIGKILL leave it, and the next call of the same user with this directory removes
         it. Default: the temporary directory of the system.
     progress : bool
-        Whether to print the number of parts, the disk space that they may need, and the part that
-        is computed, to standard error.
+        Whether a call of more than five seconds shows its progress on a terminal: a bar of tqdm if
+        it is installed, otherwise a line of text.
 
     Returns
     -------

@@ -60,8 +60,9 @@ def report(
     threshold : float or list of float, optional
         Adds the metrics of the confusion matrix at this threshold, or at each of these.
     confidence : float, optional
-        Adds the bounds of `intervals` at this confidence level. With `mean_over`, all metrics have
-        bounds, and otherwise those with a closed form for rows.
+        Adds the bounds of `intervals` at this confidence level. With `mean_over` all metrics have
+        bounds, and otherwise those with a closed form for rows: the long form has only these rows.
+        `intervals` has the bootstrap of others.
     wide : bool
         Whether each metric is a column, in one row per group.
     mean_over : True, str or list of str, optional
@@ -150,33 +151,25 @@ def report(
     if find_kind(result) is None or (check_flag("wide", wide) and confidence is None):
         return result
     bounds: Any = None
-    bounded: list[str] = []
+    bounded = names
     if confidence is not None:
-        bounded = names if mean_over is not None else list(filter(row_metric, names))
-        bounds = _bounds(frame, bounded, truth, score, confidence=confidence, **arguments)
+        if mean_over is None:
+            bounded = list(filter(row_metric, names))
+            arguments.pop("gain", None)  # Metrics with a closed form have no gains.
+        bounds = intervals(frame, bounded, truth, score, confidence=confidence, **arguments)
     prefix = ""
     if mean_over is not None:
         counts = ["groups"]
         prefix = "mean_"
     table, kind, keys = _long(result, bounds, counts, names, prefix)
     if wide:
-        table = _wide(table, [*map(str, keys), *counts], names, bounded, prefix)
+        table = _wide(
+            table, [*map(str, keys), *counts], names, bounded if bounds is not None else [], prefix
+        )
     elif bounds is not None:
-        table = table.drop(counts)
+        table = table.filter(pl.col("metric").is_in(bounded)).drop(counts)
     whole: Frame = kind.give(table, keys)
     return whole
-
-
-def _bounds(frame: Any, names: Sequence[str], *columns: Any, **arguments: Any) -> Any:
-    """Return the intervals of metrics. Gains are of nDCG only."""
-    if "ndcg" not in {*map(_head, names)}:
-        arguments.pop("gain", None)
-    return intervals(frame, names, *columns, **arguments)
-
-
-def _head(name: str) -> str:
-    """Return the name of a metric without its cutoff."""
-    return name.partition("@")[0]
 
 
 def _metrics_of_report(k: Any, threshold: Any) -> list[str]:

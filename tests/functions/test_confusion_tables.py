@@ -275,6 +275,7 @@ def test_a_metric_names_the_threshold_of_each_group():
     systems = RUN.with_columns(t="s").pr.confusion(
         "y", ["s", "t"], by="q", threshold="threshold@recall=0.5"
     )
+    found = found.drop("precision", "recall")
     assert_same(systems.filter(system="t").drop("system"), found)
 
 

@@ -77,6 +77,20 @@ def calls_by_keys():
             ),
         )
         yield (
+            f"confusion, {keys}",
+            lambda frame, by=by: frame.pr.confusion("relevant", ONE, threshold=0.5, by=by),
+        )
+        yield (
+            f"confusion of shares, {keys}",
+            lambda frame, by=by: frame.pr.confusion("relevant", ONE, k=["10%", "20%"], by=by),
+        )
+        yield (
+            f"confusion at goals, {keys}",
+            lambda frame, by=by: frame.pr.confusion(
+                "relevant", ONE, threshold=["max_f1", "precision=0.25", 0.5], by=by
+            ),
+        )
+        yield (
             f"tally, {keys}",
             lambda frame, by=by: frame.pr.tally("relevant", ONE, by=by),
         )
@@ -136,6 +150,9 @@ CALLS = dict(calls_by_keys()) | {
     "slices of three metrics": lambda frame: frame.pr.evaluate(
         ["roc_auc", "mean_score", "brier_score"], "relevant", ONE, slices=["lang", "shop"]
     ),
+    "slices of three metrics of rankings": lambda frame: frame.pr.evaluate(
+        NAMES, "relevant", ONE, slices=["lang", "shop"]
+    ),
     "intervals of slices": lambda frame: frame.pr.intervals(
         OF_ROWS, "relevant", ONE, slices=["lang", "shop"]
     ),
@@ -143,14 +160,11 @@ CALLS = dict(calls_by_keys()) | {
     "report of slices with bounds": lambda frame: frame.pr.report(
         "relevant", ONE, slices=["lang"], confidence=0.95
     ),
-    "confusion": lambda frame: frame.pr.confusion(
-        "relevant", ONE, threshold=[0.25, 0.5], by="lang"
-    ),
     "confusion at a goal": lambda frame: frame.pr.confusion(
         "relevant", ONE, threshold="max_f1", by="lang"
     ),
-    "confusion at goals": lambda frame: frame.pr.confusion(
-        "relevant", ONE, threshold=["max_f1", "precision=0.9"]
+    "confusion of two systems": lambda frame: frame.pr.confusion(
+        "relevant", TWO, threshold=[0.25, 0.5], by="lang"
     ),
 }
 
@@ -194,3 +208,8 @@ def test_the_columns_of_confusion():
     counts = ["tp", "fp", "fn", "tn", "precision", "recall"]
     assert found.columns == ["lang", "threshold", *counts]
     assert fp.confusion(ROWS, "relevant", "bm25", k=3, rates="f1").columns == ["k", *counts, "f1"]
+    # After three columns of keys and cutoffs, rates are named by the caller.
+    call = {"truth": "relevant", "score": "bm25", "threshold": 0.5, "by": ["lang", "shop"]}
+    assert ROWS.pr.confusion(**call).columns == ["lang", "shop", "threshold", *counts[:4]]
+    named = ROWS.pr.confusion(**call, rates=["recall", "f1"])
+    assert named.columns == ["lang", "shop", "threshold", *counts[:4], "recall", "f1"]
