@@ -124,7 +124,13 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
     """Bring rows with equal hashes of the first columns into one part."""
     meta = frame._meta
     partitions = frame.npartitions if keys else 1
-    split = partial(_split, meta=meta, keys=keys, hashes=hashes, partitions=partitions)
+    split = partial(
+        _split,
+        meta=meta,
+        keys=keys,
+        hashes=hashes,
+        partitions=partitions,
+    )
     pieces = frame.map_partitions(split, meta=_PIECES)
     gathered = (
         pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
@@ -269,7 +275,13 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
     first = of_rows.with_row_index("row").unique(names, keep="first")
     of_groups = result.select(map(by_name, keys))
     of_groups.columns = names
-    joined = of_groups.join(first, on=names, how="left", nulls_equal=True, maintain_order="left")
+    joined = of_groups.join(
+        first,
+        on=names,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
     rows = joined["row"].to_numpy()
     return pd.concat([keys_of_part.iloc[rows].set_axis(new.index), new], axis=1)
 

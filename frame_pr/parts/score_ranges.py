@@ -72,7 +72,12 @@ class Starts(NamedTuple):
         self, blocks: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
     ) -> pl.LazyFrame:
         """Add to the counts of blocks those of the better ranges of the larger group."""
-        blocks = blocks.join(self.table, on="group", how="left", maintain_order="left")
+        blocks = blocks.join(
+            self.table,
+            on="group",
+            how="left",
+            maintain_order="left",
+        )
         columns = {count.upto: pl.col(count.upto) + pl.col(_before(count)) for count in counts}
         columns |= {count.total: pl.col(_in_all(count)) for count in _COUNTS}
         for name in k_at:
@@ -96,9 +101,12 @@ def range_number(call: PartQuery, sample: pl.Series, ranges: int) -> pl.Expr:
     edges = quantiles.unique(maintain_order=True)[1:]
 
     score = by_name(call.scores[0])
-    reached = partial(edges.search_sorted, side="right")
-    dtype = pl.get_index_type()
-    number = score.map_batches(reached, return_dtype=dtype, is_elementwise=True).cast(pl.Int64)
+    reached = score.map_batches(
+        partial(edges.search_sorted, side="right"),
+        return_dtype=pl.get_index_type(),
+        is_elementwise=True,
+    )
+    number = reached.cast(pl.Int64)
     if not call.request.ascending:
         number = len(edges) - number
     # NaN is a missing score, but polars orders it above infinity.
@@ -132,7 +140,11 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     weights = no_rows.weights
     if weights.fractional:
         weights = _with_common_unit(weights, call, empty, over_ranges)
-    plan = plan_for(replace(no_rows, weights=weights), list(call.named.values()), call.undefined)
+    plan = plan_for(
+        replace(no_rows, weights=weights),
+        list(call.named.values()),
+        call.undefined,
+    )
 
     counts = over_ranges(partial(count_ranges, call=call, unit=weights.unit))
     starts = starts_of(counts, call, weights)
@@ -145,7 +157,12 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
 
     table = over_ranges(partial(summed_up, **context, starts=starts))
     sums = number_groups(table, _keys(call), MOST_GROUPS)
-    groups = per_group(sums.rows, plan.over_groups, None if call.by else 1, in_order=False)
+    groups = per_group(
+        sums.rows,
+        plan.over_groups,
+        None if call.by else 1,
+        in_order=False,
+    )
     values = sums.restore(finalize(groups, ["group"], plan))
     sources = [*_keys(call), *call.named.values()]
     names = [*call.by, *call.named]
@@ -168,7 +185,12 @@ def _rows_of_ranges(
     """Return the canonical rows of the part, grouped by their range and the keys."""
     request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
     starts_of_groups = None if starts is None else partial(Starts.of, starts=starts)
-    return rows_of(part, request, starts=starts_of_groups, unit=unit)
+    return rows_of(
+        part,
+        request,
+        starts=starts_of_groups,
+        unit=unit,
+    )
 
 
 def _with_common_unit(
@@ -181,8 +203,16 @@ def _with_common_unit(
         for name, total in call.request.totals_read.items()
         if not isinstance(total, str)
     }
-    groups, _ = rows_of(empty, call.request.with_totals(in_frames), all_groups=True)
-    of_all = ends.select(pl.col("least").min(), pl.col("bound").sum(), pl.col("total").max())
+    groups, _ = rows_of(
+        empty,
+        call.request.with_totals(in_frames),
+        all_groups=True,
+    )
+    of_all = ends.select(
+        pl.col("least").min(),
+        pl.col("bound").sum(),
+        pl.col("total").max(),
+    )
     least, bound, total = of_all.row(0)
     largest = max(bound, total or 0.0, largest_total(groups.totals))
     return weights._replace(unit=unit_of(least, largest, "weight", weights.name))
@@ -222,8 +252,11 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
     coder = number_groups(counts, _keys(call), MOST_GROUPS)
     totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
     sums = [pl.col(count.total).sum() for count in _COUNTS]
-    groups = coder.rows.group_by("group").agg(sums).sort("group")
-    groups = with_totals(groups, totals, weights)
+    groups = with_totals(
+        coder.rows.group_by("group").agg(sums).sort("group"),
+        totals,
+        weights,
+    )
     in_all = {_in_all(count): pl.col(count.total) for count in _COUNTS}
     groups = groups.select("group", **in_all)
 
@@ -235,7 +268,12 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
         columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
     ranges = coder.rows.sort("group", _RANGE_KEY, nulls_last=True)
     starts = ranges.with_columns(**columns).join(groups, on="group", maintain_order="left")
-    return starts.select(_RANGE_KEY, *_keys(call), *columns, *in_all).collect()
+    return starts.select(
+        _RANGE_KEY,
+        *_keys(call),
+        *columns,
+        *in_all,
+    ).collect()
 
 
 def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
@@ -247,7 +285,12 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
     if isinstance(total, str):
         return totals_in_rows(coder.rows, name, total, dtype)
     keys = dict(zip(call.by, _keys(call), strict=True))
-    frame = totals_frame(kind_of_totals(name, total), name, keys, coder.rows.collect_schema())
+    frame = totals_frame(
+        kind_of_totals(name, total),
+        name,
+        keys,
+        coder.rows.collect_schema(),
+    )
     return totals_in_frame(frame, coder.look_up, 1, dtype)
 
 
@@ -264,7 +307,11 @@ def best_precision(
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Add the largest precision below each range to the starts."""
     starts = starts.join(
-        best, on=[_RANGE_KEY, *_keys(call)], how="left", nulls_equal=True, maintain_order="left"
+        best,
+        on=[_RANGE_KEY, *_keys(call)],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
     )
     # A range of rows that do not count has no threshold.
     precision = pl.col("precision").fill_null(0.0)
@@ -279,5 +326,5 @@ def summed_up(
 ) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
     rows, output = _rows_of_ranges(part, call, unit, {}, starts)
-    sums = aggregate(rows, plan_for(rows, list(call.named.values()), call.undefined))
-    return output.restored(sums).collect()
+    plan = plan_for(rows, list(call.named.values()), call.undefined)
+    return output.restored(aggregate(rows, plan)).collect()
