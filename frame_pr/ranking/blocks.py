@@ -134,8 +134,11 @@ def _running_totals(
     """
     key = ranked.key
     weight = _weight(ranked)
-    runs = {ROWS.run: _total_of_rows(ranked, weight)}
-    runs |= _extra_runs(rows, key, weight, runs[ROWS.run], extra_sums)
+    run = _total_of_rows(ranked, weight)
+    runs = _extra_runs(rows, key, weight, run, extra_sums)
+    if "index" not in run.meta.root_names():
+        runs[ROWS.run] = run
+        run = pl.col(ROWS.run)
     for name, reaches in k_at.items():
         runs[name] = (reaches(key).cast(pl.Int64) * weight).cum_sum()
     if "ties" in wanted:
@@ -147,7 +150,6 @@ def _running_totals(
     table = table.with_columns(**runs)
 
     end = _ends_block(ranked, rows, each_row=each_row)
-    run = pl.col(ROWS.run)
     size = run - run.shift(1, fill_value=0)
     if early:
         if "size" in wanted:
@@ -160,7 +162,7 @@ def _running_totals(
     table = table.with_columns(hits.alias(HITS.run)).filter(end)
 
     result = {"group": key.group(), HITS.run: pl.col(HITS.run)}
-    result |= {name: pl.col(name) for name in runs}
+    result |= {name: pl.col(name) for name in runs} | {ROWS.run: run}
     if "size" in wanted:
         result["size"] = size
     if "rank_key" in wanted:
