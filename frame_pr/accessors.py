@@ -92,7 +92,7 @@ class PR(Accessor[Frame]):
     @overload
     def __init__(self: PR[pl.DataFrame], frame: Stream) -> None: ...
     def __init__(self, frame: Any) -> None:
-        self._frame = read_stream(frame)
+        super().__init__(read_stream(frame))
 
     evaluate = evaluation.evaluate
     with_metrics = evaluation.with_metrics

@@ -40,7 +40,8 @@ class Partitions(Protocol):
 class Accessor(Generic[Frame]):
     """An object with methods that are public functions. They get its frame."""
 
-    _frame: Frame
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
 
 
 class FrameFunction(Protocol[P]):
