@@ -239,6 +239,7 @@ def _write_cells(
     boxes: list[Any] = [ax.get_window_extent() for ax in axes]
     n = len(names)
     cell = min(min(box.width, box.height) for box in boxes) / n
+    texts: list[str] = []
     for ax, cells in zip(axes, tables, strict=True):
         _name_classes(ax, names, cell)
         (image,) = ax.images
@@ -257,7 +258,7 @@ def _write_cells(
     if not texts and not style.axes:
         label = style.label("Share of the rows with this label")
         figure.colorbar(
-            image,
+            axes[-1].images[0],
             ax=axes,
             label=label,
             format=PercentFormatter(1),
