@@ -239,7 +239,7 @@ def _write_cells(
     boxes: list[Any] = [ax.get_window_extent() for ax in axes]
     n = len(names)
     cell = min(min(box.width, box.height) for box in boxes) / n
-    texts: list[str] = []
+    texts: Sequence[str] = []
     for ax, cells in zip(axes, tables, strict=True):
         _name_classes(ax, names, cell)
         (image,) = ax.images
