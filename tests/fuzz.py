@@ -139,6 +139,8 @@ average_precision@3 average_precision@50% average_precision@3/positives average_
 recall@3/min net_benefit@threshold=0.2 standardized_net_benefit@threshold=0.2
 interpolated_precision@recall=0.333 roc_auc@fpr=0.3
 """)
+OF_PROBABILITIES = ["mean_score", "mean_score@1", "mean_score@33.3%", "brier_score", "log_loss"]
+"""Metrics that are drawn where all scores are probabilities in Float64."""
 TABLES = ("total_positives", "total_rows", "prevalence")
 IN_PARTS = ("partitioned", "dask")
 WAYS = [
@@ -237,7 +239,8 @@ class Draw:
             least = 1e-45 if dtype == pl.Float32 else 5e-324
             far = [0.0, -0.0, inf, -inf, largest, -largest, least, 1.0]
             few = [0.0, 0.5, 0.7, 0.1, -0.5]
-            return self.one([few, [1.0, 0.5], far, [n / 8 for n in range(30)]])
+            probabilities = [0.0, 0.25, 0.1, 0.7, 1.0]
+            return self.one([few, [1.0, 0.5], far, [n / 8 for n in range(30)], probabilities])
         low = dtype.min().pipe(pl.select).item()
         high = dtype.max().pipe(pl.select).item()
         return self.one([range(5), [low, low + 1, high, high - 1], range(high - 30, high)])
@@ -428,7 +431,19 @@ def some_names(of: Draw, call: Call) -> list[str]:
     names = [*(of.one(WHOLE) for _ in range(6)), *(a_cutoff(of, call) for _ in range(6))]
     if "gain" in call.options:
         names += [of.one(GAINED) for _ in range(of.one([2, 4, 8]))]
+    if has_probabilities(call):
+        names += [of.one(OF_PROBABILITIES) for _ in range(2)]
     return [name for name in dict.fromkeys(names) if takes(call, name)] or ["rows"]
+
+
+def has_probabilities(call: Call) -> bool:
+    """Whether Brier score and log loss take the scores: probabilities of a positive."""
+    if "ascending" in call.options:
+        return False
+    columns = [call.frame[name] for name in call.systems]
+    is_float = all(column.dtype == pl.Float64 for column in columns)
+    scores = [score for column in columns for score in present(column) if score is not None]
+    return is_float and all(0 <= score <= 1 for score in scores)
 
 
 def takes(call: Call, name: str) -> bool:

@@ -5,7 +5,7 @@ It follows docs/metric-definitions.md alone, one definition after the other.
 
 from fractions import Fraction
 from functools import cache, partial
-from math import ceil, floor, fsum, inf, isinf, isnan, sqrt
+from math import ceil, floor, fsum, inf, isinf, isnan, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -654,6 +654,24 @@ def mean_score(group, rank):
     return over(total, min(rank or rows, rows))
 
 
+def mean_of_rows(group, value):
+    """The mean of a value of the score and the label over the rows that have a score."""
+    total = 0
+    for (score, _, _), block in zip(group.curve, group.blocks, strict=True):
+        total += block.hits * value(score, 1) + (block.size - block.hits) * value(score, 0)
+    return over(total, group.rows - group.unranked[0])
+
+
+def squared_error(score, label):
+    return (label - Fraction(score)) ** 2
+
+
+def minus_log_likelihood(score, label):
+    """As in scikit-learn, a Float64 of 0 or 1 is moved by the distance of 1 to the next one."""
+    score = min(max(score, 2.0**-52), 1 - 2.0**-52)
+    return Fraction(-log(score) if label else -log1p(-score))
+
+
 def r_precision(group):
     return Fraction(group.hits_of_first(group.positives)) / group.positives
 
@@ -725,6 +743,8 @@ def judged(group, rank, _cutoff):
 
 OF_GROUPS = {
     "prevalence": lambda group: over(group.positives, group.rows),
+    "brier_score": lambda group: mean_of_rows(group, squared_error),
+    "log_loss": lambda group: mean_of_rows(group, minus_log_likelihood),
     "equal_error_rate": equal_error_rate,
     "threshold@equal_error_rate": threshold_of_equal_errors,
     "first_rank": of_positives(first_rank),
