@@ -38,7 +38,7 @@ _MOST_CURVES = 10
 _MOST_BEHIND = 200
 """The most curves in one axes, and with `highlight=`."""
 _MANY_PANELS = 24
-"""The most panels of the usual width; more are smaller."""
+"""The most panels that are as high as wide; more are flat."""
 _NUMBERED = 4
 """The most curves of a panel whose areas are in its title."""
 _IN_WORDS = 5
@@ -602,19 +602,13 @@ def _draw_panels(
     square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
     linked = "" if square else "xy"
-    width = 11.0
-    columns = draw.IN_A_ROW
-    if len(panels) > _MANY_PANELS:
-        width = 9.0
-        columns = 2 * draw.IN_A_ROW
-    size = (width, height)
+    is_flat = len(panels) > _MANY_PANELS
     with draw.axes_of(
         style,
         len(panels),
-        size,
-        square=square,
-        ratio=0.85,
-        columns=columns,
+        (11, height),
+        square=square and not is_flat,
+        ratio=0.5 if is_flat else 0.85,
         linked=linked,
     ) as axes:
         labels = [name.name if several else "_curve" for name in names]
