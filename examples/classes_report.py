@@ -79,7 +79,7 @@ def main() -> None:
     peer_matrix = metrics.confusion_matrix(frame["shown"], frame["predicted"])
     if matrix["rows"].to_list() != peer_matrix.ravel().tolist():
         raise SystemExit("scikit-learn has another confusion matrix")
-    print("\nWhat is taken for what")
+    print("\nConfusion matrix")
     print(matrix.pivot("prediction", index="truth", values="rows"))
     mistakes = matrix.filter(pl.col("truth") != pl.col("prediction")).sort(
         "rows", descending=True, maintain_order=True

@@ -68,7 +68,7 @@ def main() -> None:
     print(f"{users.height} users, {rows.height} rows")
     print("\nMeans over the users who liked anything")
     print(means.select("system", "groups", *metrics, liked_nothing="undefined"))
-    print("\nPrecision at 10: the middle user, the upper tenth, the spread")
+    print("\nPrecision at 10 over the users: median, 90 % quantile, standard deviation")
     print(spread)
 
 

@@ -117,7 +117,7 @@ def confusion(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: with `k`, `weight=` and `prevalence=`; with `prediction`, `tie_break=`,
+        Not accepted: with `k`, `weight=` and `prevalence=`; with `prediction`, `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
         `ties="order"` and `ascending=`.
 

@@ -96,7 +96,7 @@ def curve(
         category that does not occur.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `ties="expected"`.
+        Not accepted: `ties="expected"`.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def with_curve(
         category that does not occur.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        Not accepted: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"` and `ties="order"`.
 
     Returns
@@ -419,7 +419,7 @@ def gains_table(
         category that does not occur.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
+        Not accepted: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
         `prevalence=`.
 
     Returns

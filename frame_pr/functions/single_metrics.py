@@ -139,7 +139,7 @@ def interpolated_average_precision(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `ties="expected"`.
+        Not accepted: `ties="expected"`.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def average_precision_at_k(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=` and `prevalence=`, because weighted rows have no rank. With
+        Not accepted: `weight=` and `prevalence=`, because weighted rows have no rank. With
         `divisor="hits"` also `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
@@ -295,7 +295,7 @@ def precision_at_k(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
+        Not accepted: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------
@@ -375,7 +375,7 @@ def recall_at_k(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
+        Not accepted: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------
@@ -448,8 +448,8 @@ def f_beta(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: without a cutoff `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`;
-        with `k` `weight=` and `prevalence=`.
+        Not accepted: without a cutoff `ties="expected"`, `ties="optimistic"` and
+        `ties="pessimistic"`; with `k` `weight=` and `prevalence=`.
 
     Returns
     -------
@@ -610,7 +610,7 @@ def ndcg(
         Value that replaces null where the metric is undefined.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=` and `prevalence=`, because weighted rows have no rank.
+        Not accepted: `weight=` and `prevalence=`, because weighted rows have no rank.
 
     Returns
     -------

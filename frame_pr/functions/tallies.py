@@ -68,7 +68,7 @@ def tally(
         category that does not occur.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        Not accepted: `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"`, `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
 
     Returns

@@ -155,8 +155,8 @@ def plot(
         The axes to draw in; with `facet`, one for each panel. Default: a new figure.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `ties="expected"`. All other keywords are properties of the lines, such as `color`,
-        `linewidth`, `linestyle` and `alpha`.
+        Not accepted: `ties="expected"`. All other keywords are properties of the lines, such as
+        `color`, `linewidth`, `linestyle` and `alpha`.
 
     Returns
     -------

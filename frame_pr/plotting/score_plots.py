@@ -77,7 +77,7 @@ def plot_scores(
     ax : matplotlib Axes, optional
         The axes to draw in, or one for each panel. Default: a new figure.
     **options
-        Options for ties, weights and missing values: see `frame_pr.Options`. Refused:
+        Options for ties, weights and missing values: see `frame_pr.Options`. Not accepted:
         `ties="expected"`.
 
     Returns

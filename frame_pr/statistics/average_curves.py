@@ -114,7 +114,7 @@ def average_curve(
         Seed of the bootstrap. Default 0.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `ties="expected"`.
+        Not accepted: `ties="expected"`.
 
     Returns
     -------

@@ -60,7 +60,7 @@ def format_table(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What a function returned, or any small frame; never changed. A LazyFrame is collected.
+        What a function returned, or any small frame. It is not changed. A LazyFrame is collected.
     decimals : int
         How many decimals a number has that is not whole. A p-value that rounds to 0 is written as
         `<0.001`.

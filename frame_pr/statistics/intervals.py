@@ -98,7 +98,7 @@ def intervals(
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group,
-        from `evaluate` or another tool. Never changed.
+        from `evaluate` or another tool.
     metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
@@ -145,7 +145,7 @@ def intervals(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused by closed forms where rows are sampled: `weight=`, `tie_break=`,
+        Not accepted by closed forms where rows are sampled: `weight=`, `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
         `ties="order"`, `total_rows=` and `prevalence=`; by the bootstrap of rows: `tie_break=`,
         `tie_break_descending=`, `ties="order"`, `total_positives=` and `total_rows=`.

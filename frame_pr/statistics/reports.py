@@ -80,7 +80,7 @@ def report(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
-        Refused: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
+        Not accepted: `weight=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and
         `prevalence=`.
 
     Returns

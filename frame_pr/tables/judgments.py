@@ -42,9 +42,9 @@ def join_judgments(
     Parameters
     ----------
     run : polars DataFrame or LazyFrame, pandas DataFrame
-        The documents retrieved, with their scores; never changed.
+        The documents retrieved, with their scores. The frame is not changed.
     judgments : frame of the same kind
-        The documents judged, with their relevance; never changed.
+        The documents judged, with their relevance. The frame is not changed.
     on : str or list of str
         The columns that name a document in both frames, such as `["query", "document"]`. Two nulls
         are equal, and a `DataWarning` says if rows are joined by one.
@@ -65,7 +65,7 @@ def join_judgments(
     Raises
     ------
     ValueError
-        A key stands in more than one row of a frame; a column is missing; both frames have another
+        A key is not unique in a frame; a column is missing; both frames have another
         column of one name.
     TypeError
         The frames are of different kinds, or a column of `on` has different types in them.

@@ -41,7 +41,7 @@ def explode_lists(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        A row for each user, query or basket; never changed.
+        A row for each user, query or basket. The frame is not changed.
     truth : str
         A column of lists of the relevant items, in any order; repeats count once.
     ranked : str or list of str
@@ -64,14 +64,15 @@ def explode_lists(
     Frame of the same kind
         The frame's other columns, `system` if there are several, `item`, `score` (Int64, or that of
         `scores`; null where the list lacks the item), `truth` (Boolean), and `gain` if given. The
-        rows of the frame in their order, each with its list, and behind it the items that the list
-        lacks. On pandas the index is new.
+        rows of the frame in their order, each with its list, followed by the relevant items that
+        are not in the list. On pandas the index is new.
 
     Raises
     ------
     ValueError
         A list is null or holds a null; an item stands twice in one; `scores` or `gain` has other
-        lengths; two rows have one name; a column is missing, or named like one of the result.
+        lengths; two rows have the same `by` values; a column is missing, or named like one of the
+        result.
     TypeError
         A column holds no lists, or lists of another type than the relevant items.
 

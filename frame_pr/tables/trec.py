@@ -90,8 +90,8 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     ------
     ValueError
         A line has fewer fields, or a field that is no finite number where one belongs; or a query
-        has a document twice, with the same tag; says which line, and why. The file is not UTF-8, or
-        compressed and damaged.
+        has a document twice, with the same tag. The message names the line and the reason. The file
+        is not UTF-8, or compressed and damaged.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
 
