@@ -165,7 +165,7 @@ def rows_of(
 
     has_counts = "count" in others
     of_groups = _NumbersOfGroups(rows, selection, frames, groups)
-    totals = [of_groups.known(name, weights.dtype) for name in request.totals_read]
+    totals = [of_groups.read(name, weights.dtype) for name in request.totals_read]
     if request.prevalence is not None:
         share = of_groups.prevalence(request.prevalence)
         counts = class_counts(rows, has_counts=has_counts, drops=drops)
@@ -217,8 +217,8 @@ class _NumbersOfGroups(NamedTuple):
     frames: Mapping[str, FrameOfTotals]
     groups: Groups
 
-    def known(self, name: str, dtype: pl.DataType, typed: Typed | None = None) -> pl.LazyFrame:
-        """Return `group` and the number of this name, an option of the call."""
+    def read(self, name: str, dtype: pl.DataType, typed: Typed | None = None) -> pl.LazyFrame:
+        """Return `group` and the numbers that this option of the call names."""
         systems = len(self.selection.scores)
         if name in self.frames:
             return totals_in_frame(self.frames[name], self.groups.look_up, systems, dtype, typed)
@@ -230,7 +230,7 @@ class _NumbersOfGroups(NamedTuple):
         """Return the share of positives: a number, or one for each group."""
         if isinstance(share, float):
             return share
-        return self.known("prevalence", pl.Float64(), shares_of_positives)
+        return self.read("prevalence", pl.Float64(), shares_of_positives)
 
     def look_up(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add the `group` to a table with the keys `key0`, `key1`, and so on."""

@@ -173,10 +173,10 @@ def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsor
     """Aggregate rows with equal keys. `table`: the keys, and the numbers as columns."""
     sums = {name: pl.col(name).sum() for name in unsorted.numbers}
     sums.setdefault("count", pl.len().cast(pl.Int64))
-    counted = table.group_by("key").agg(**sums).collect(engine="streaming")
+    distinct = table.group_by("key").agg(**sums).collect(engine="streaming")
     numbers = {name: pl.col(name) for name in sums}
     return unsorted._replace(
-        frame=counted.lazy(), height=len(counted), packed=pl.col("key"), numbers=numbers
+        frame=distinct.lazy(), height=len(distinct), packed=pl.col("key"), numbers=numbers
     )
 
 
