@@ -1,4 +1,4 @@
-"""The Sphinx site: `make docs` builds it into docs/_build.
+"""The Sphinx site: `dev.py docs` builds it into docs/_build.
 
 Its pages are Markdown, and the reference is made from the docstrings.
 """

@@ -123,11 +123,11 @@ class RowCurveOptions(RowOptions, total=False):
 
 
 class AllOptions(LabelOptions, GainOptions, total=False):
-    """Options for tied rows, weights, missing values, and rows that the frame lacks.
+    """Options for tied rows, weights, missing values, and rows that are not in the frame.
 
-    Each function accepts the options that have a meaning for it, and names those that it refuses.
-    The docs have a table of all of them. With `weight`, `ties` is "threshold" and metrics at a
-    cutoff k are refused, because a weighted row stands for several.
+    Each function accepts the options that have a meaning for it, and names those that it does not
+    accept. The docs have a table of all of them. With `weight`, `ties` is "threshold", and metrics
+    at a cutoff k are an error, because a weighted row stands for several.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ class AllOptions(LabelOptions, GainOptions, total=False):
         Rule for rows with equal scores. "threshold", the default: a threshold selects all or none
         of them. If a cutoff k falls inside a tie, the tied rows share their positives evenly.
         "expected": the mean over all orders of the tied rows (McSherry and Najork 2008).
-        "optimistic": positives first. "pessimistic": positives last. No order gives a better, or
-        worse, value; `fp`, `fpr` and other rates of errors, and `k` at a recall, are smallest for
-        "optimistic". "order": the tied rows keep the order of the frame.
+        "optimistic": positives first. "pessimistic": positives last. They give the best
+        and the worst value over all orders; `fp`, `fpr` and other rates of errors, and `k` at a
+        recall, are smallest for "optimistic". "order": the tied rows keep the order of the frame.
     tie_break : str or polars expression
         A column that orders rows with equal scores. Only with `ties="threshold"`.
     tie_break_descending : bool
