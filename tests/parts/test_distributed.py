@@ -50,6 +50,18 @@ def test_every_metric(engine, by):
 
 
 @BOTH
+@pytest.mark.parametrize("by", ["query", None], ids=str)
+def test_metrics_of_probabilities_and_goals_within_limits(engine, by):
+    data = DATA.with_columns(score=pl.col("score") / 3)
+    names = [
+        *("mean_score", "mean_score@7", "brier_score", "log_loss"),
+        *("selection_rate@threshold=0.5", "selection_rate@20%", "precision@max_f1", "k@min_cost5"),
+        *("max_f1@recall=0.6", "max_precision@recall=0.8", "threshold@max_f1@recall=0.6"),
+    ]
+    check(engine, data, metrics=names, by=by)
+
+
+@BOTH
 def test_options_means_and_systems_together(engine):
     given = {
         "by": ["model", "query"],
