@@ -201,7 +201,9 @@ def _draw_cells(
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    _name_classes(ax, names, 0.6 * draw.panel_width(ax, style) / n)
+    box: Any = ax.get_window_extent()
+    side = min(draw.panel_width(ax, style), box.height)
+    _name_classes(ax, names, 0.6 * side / n)
 
 
 def _name_classes(

@@ -261,18 +261,18 @@ def _name_rows(
         room = 0.5 * ax.get_window_extent().width
     labels = [draw.fit(ax, label, room) for label in labels]
     lines = 1 + max((label.count("\n") for label in labels), default=0)
-    every = 1
+    places = range(len(labels) - 1, -1, -1)
+    ax.set_yticks(places, labels, fontsize="small")
+    ax.set_ylim(-0.7, len(labels) - 0.3)
     if style.axes:
         figure.draw_without_rendering()
         line_height = 1.05 * draw.em() * figure.dpi * lines
         every = math.ceil(len(labels) * line_height / ax.get_window_extent().height)
+        ax.set_yticks(places[::every], labels[::every], fontsize="small")
     else:
         ems = max(12, 8 + len(labels) * max(height, 1.15 * lines))
         place: Any = ax.get_subplotspec()
         figure.set_figheight(ems * draw.em() * place.get_gridspec().nrows)
-    places = range(len(labels) - 1, -1, -1)
-    ax.set_yticks(places[::every], labels[::every], fontsize="small")
-    ax.set_ylim(-0.7, len(labels) - 0.3)
 
 
 def _check_rows(n: int, noun: str) -> None:
