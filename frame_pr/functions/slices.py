@@ -106,7 +106,7 @@ def _stacked(
         texts = [_text(key, schema[key]) for key in keys] or [pl.lit(ALL)]
         table = rows.select(
             *map(by_name, by),
-            pl.lit(_BETWEEN.join(keys) or ALL).alias("slice"),
+            pl.lit(_BETWEEN.join(keys) if keys else ALL).alias("slice"),
             pl.concat_str(texts, separator=_BETWEEN).alias(value),
             *(by_name(name) for name in columns if name not in hidden),
         )

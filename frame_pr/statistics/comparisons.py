@@ -162,7 +162,7 @@ def compare(
         The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
         `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`.
         `baseline` is left out where the call fixes it: two systems are compared, or `baseline` is
-        given. So is `system` where two systems are compared for each key. With `details`, all these
+        given (as "previous" only with `by`). So is `system` where two systems are compared for each key. With `details`, all these
         columns, both p-values, then `method` (in words), `value_baseline, value_system,
         standard_error, effect_size, n_baseline, n_system, undefined, wins, equal, losses, level`.
         Counts are Int64, numbers Float64.
@@ -632,9 +632,11 @@ def _columns_shown(
     columns: Sequence[str], call: _Call, *, is_one_pair: bool, has_keys: bool
 ) -> list[str]:
     """Return the columns without those that the call fixes, so that 80 characters hold them."""
+    # With keys there is no place for the group before, either.
     is_previous = isinstance(call.baseline, str) and call.baseline == "previous"
+    is_fixed = call.baseline is not None and (has_keys or not is_previous)
     left_out = set()
-    if is_one_pair or not (call.baseline is None or is_previous):
+    if is_one_pair or is_fixed:
         left_out.add("baseline")
     if is_one_pair and has_keys:
         left_out.add("system")

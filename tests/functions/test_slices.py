@@ -59,6 +59,12 @@ def test_a_lazy_frame_stays_lazy_and_is_read_once():
     assert len(reads) == 1
 
 
+def test_a_column_without_a_name_is_a_slice_of_its_own():
+    found = ROWS.rename({"device": ""}).pr.evaluate("roc_auc", "y", "s", slices=[""])
+    assert found["slice"].to_list() == ["all", "", ""]
+    assert found["value"].to_list() == ["all", "2", "10"]
+
+
 def test_each_group_has_all_slices():
     found = ROWS.pr.evaluate("rows", "y", "s", by="month", slices=["device"])
     assert found.columns == ["month", "slice", "value", "rows", "positives"]

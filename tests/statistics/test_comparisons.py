@@ -566,6 +566,7 @@ def test_a_dict_of_frames(kind):
         ({"score": ["a", "b", "c"]}, set()),
         ({"score": "a", "between": "half"}, set()),
         ({"score": "a", "between": "half", "baseline": "previous"}, set()),
+        ({"score": "a", "between": "half", "baseline": "previous", "by": "part"}, {"baseline"}),
         ({"score": "a", "between": "half", "baseline": 0}, {"baseline"}),
         ({"score": ["a", "b", "c"], "baseline": "b"}, {"baseline"}),
         ({"score": ["a", "b", "c"], "baseline": "b", "by": "half"}, {"baseline"}),
@@ -576,6 +577,7 @@ def test_a_dict_of_frames(kind):
 )
 def test_columns_that_the_call_fixes_are_left_out(arguments, left_out):
     data = runs(5).with_columns(c=-pl.col("b"), half=pl.int_range(pl.len()) % 2)
+    data = data.with_columns(part=pl.int_range(pl.len()) // 2 % 2)
     call = {"metrics": ["roc_auc", "average_precision"], "truth": "t", **arguments}
     keys = [arguments["by"]] if "by" in arguments else []
     columns = [*keys, *(name for name in RESULTS if name not in left_out), "p_adjusted"]
