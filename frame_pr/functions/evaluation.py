@@ -502,6 +502,9 @@ def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
         ours[of] = next(iter(meant), "")
     if all(ours.values()):
         return f"did you mean {[ours[of] for of in metrics]}?"
-    hints = {of: metric_hint(of) for of in unknown}
-    parts = [f"{shown(of)}: {hint}" for of, hint in hints.items() if hint]
+    names_of_hint: dict[str, list[str]] = {}
+    for of in dict.fromkeys(unknown):
+        names_of_hint.setdefault(metric_hint(of), []).append(shown(of))
+    names_of_hint.pop("", None)
+    parts = [f"{', '.join(names)}: {hint}" for hint, names in names_of_hint.items()]
     return "; ".join(parts[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"
