@@ -162,10 +162,10 @@ def compare(
         The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
         `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`.
         `baseline` is left out where the call fixes it: two systems are compared, or `baseline` is
-        given (as "previous" only with `by`). So is `system` where two systems are compared for each key. With `details`, all these
-        columns, both p-values, then `method` (in words), `value_baseline, value_system,
-        standard_error, effect_size, n_baseline, n_system, undefined, wins, equal, losses, level`.
-        Counts are Int64, numbers Float64.
+        given ("previous" with `by` only). So is `system` where two systems are compared for each
+        key. With `details`, all these columns, both p-values, then `method` (in words),
+        `value_baseline, value_system, standard_error, effect_size, n_baseline, n_system, undefined,
+        wins, equal, losses, level`. Counts are Int64, numbers Float64.
 
     Raises
     ------
