@@ -460,6 +460,9 @@ def _points(
         envelope = table["precision"].reverse().cum_max().reverse()
         points = points.with_columns(envelope=envelope)
     points = points.cast(pl.Float64).drop_nulls().rechunk()
+    if options.x == "threshold":
+        # No axis has a place for infinite scores.
+        points = points.filter(pl.col("x").is_finite())
     if options.is_pr and points["x"][-1] > 0:
         # Misses above the first hit add no recall.
         points = points.slice(int((points["x"] == 0).sum()))
@@ -554,7 +557,7 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> Numbers:
     """Return the area under a curve: the sum over its steps, or of ROC its trapezoids."""
     import numpy as np
 
-    if not options.area:
+    if not (options.area and points.height):
         return {}
     x = points["x"].to_numpy()
     y = points["y"].to_numpy()

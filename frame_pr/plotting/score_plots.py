@@ -205,7 +205,9 @@ def _draw_histograms(
     tp = table["tp"].to_numpy()
     k = table["k"].to_numpy()
     edges, scale = _edges(scores, k, n_bins)
-    ax.set_xscale(scale)
+    if scale == "log":
+        # Panels that share an axis have one scale.
+        ax.set_xscale(scale)
     hidden = k[-1]
     for name, total, number in (("positives", tp, 1), ("negatives", k - tp, 0)):
         label = style.label(name)

@@ -307,6 +307,20 @@ def test_groups_without_positives_take_no_colour_and_no_panel() -> None:
     assert len(run.pr.plot("truth", "good", by="country", facet=True)) == 2
 
 
+def test_a_roc_curve_without_negatives_is_empty() -> None:
+    ax = TEXTBOOK.with_columns(relevant=1).pr.plot("relevant", "score", x="fpr", y="recall")
+    assert curves(ax) == []
+    assert legend(ax)[0] == "random ranking (AUC = 0.5)"
+
+
+def test_infinite_scores_have_no_place_on_an_axis() -> None:
+    # More thresholds than a line has points for, and an infinite one on each side.
+    scores = [float("inf"), *(i / 20_000 for i in range(20_000)), float("-inf")]
+    run = pl.DataFrame({"y": [i % 3 == 0 for i in range(20_002)], "s": scores})
+    x, _ = np.array(points(curves(run.pr.plot("y", "s", x="threshold", y="recall"))[0])).T
+    assert (x.min(), x.max()) == (0, 19_999 / 20_000)
+
+
 def test_no_curve_at_all() -> None:
     ax = TEXTBOOK.with_columns(relevant=0).pr.plot("relevant", "score")
     assert [text.get_text() for text in ax.texts] == ["no positives"]
