@@ -84,15 +84,11 @@ def intervals(
     no random numbers.
 
     Other metrics, and most options such as `weight=`, have the interval of a bootstrap: it
-    resamples the rows, clusters or groups with replacement, and uses quantiles of the values. It
-    sorts once, and draws a count for each row. The bounds are bias-corrected quantiles (Efron
-    1987), with Student's t in place of the normal quantile (Hesterberg 2015). The bias is measured
-    by the share of replicates below the value of the data, where equal ones count half. A replicate
-    of a mean over groups averages the groups that have a value in it. The bounds are the same for
-    every kind of frame and order of rows. With `prevalence=`, both classes are weighted again in
-    each replicate.
+    resamples the rows, clusters or groups with replacement. The bounds are bias-corrected quantiles
+    of the replicates (Efron 1987), with Student's t in place of the normal quantile (Hesterberg
+    2015). They are the same for each kind of frame and order of rows.
 
-    The page of the docs on confidence intervals has the formulas and the measured coverage.
+    The page of the docs on statistical methods has the formulas and the measured coverage.
 
     Parameters
     ----------
