@@ -6,7 +6,7 @@ size of the groups, and nothing has to be gathered afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -190,8 +190,7 @@ def _sorted(unsorted: _Unsorted) -> PackedRows:
     A frame of two columns sorts in three times the time of one column of integers. So a number is
     in the low bits of its key or, if it is large, its place in the frame is.
     """
-    columns = unsorted.columns()
-    if not columns:
+    if not unsorted.columns():
         table = _sorted_keys(unsorted, unsorted.packed, unsorted.key)
         return unsorted.in_order(table, unsorted.key, {})
 
@@ -199,14 +198,7 @@ def _sorted(unsorted: _Unsorted) -> PackedRows:
     if with_number is not None:
         return with_number
 
-    layout = unsorted.key.with_numbers(_beyond(unsorted.height))
-    if layout is None:
-        table = _sorted_frame(unsorted, unsorted.frame, columns)
-        return unsorted.in_order(table, unsorted.key, unsorted.numbers)
-
-    table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
-    table = _gathered(unsorted, table, layout)
-    return unsorted.in_order(table, layout, unsorted.numbers)
+    return _sorted_with_places(unsorted)
 
 
 def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
@@ -214,8 +206,9 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     columns = unsorted.columns()
     layout = unsorted.key.with_numbers(_beyond(unsorted.height))
     if layout is None:
-        frame = unsorted.frame.with_row_index("row")
-        table = _sorted_frame(unsorted, frame, [*columns, "row"])
+        # A place does not fit into the keys, so they are sorted together with the columns.
+        frame = unsorted.frame.with_row_index("row").select(*columns, "row", key=unsorted.packed)
+        table = frame.collect(engine=engine_for(unsorted.height)).sort("key")
         numbers = {**unsorted.numbers, "row": pl.col("row")}
         return unsorted.in_order(table, unsorted.key, numbers)
 
@@ -282,12 +275,6 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
         ranges = [keys.filter(number == part) for part in range(parts)]
     sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
     return pl.DataFrame([pl.concat(sorted_keys)])
-
-
-def _sorted_frame(unsorted: _Unsorted, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Sort the keys together with columns, where a place does not fit into the keys."""
-    table = frame.select(*columns, key=unsorted.packed)
-    return table.collect(engine=engine_for(unsorted.height)).sort("key")
 
 
 def _gathered(unsorted: _Unsorted, table: pl.DataFrame, layout: SortKey) -> pl.DataFrame:
