@@ -118,8 +118,9 @@ def test_one_group_in_ranges_of_scores(engine, given):
 
 
 @BOTH
-@pytest.mark.parametrize("weight", ["tenths", "hundredths", "apart"])
-@pytest.mark.parametrize("by", ["query", None], ids=str)
+@pytest.mark.parametrize(
+    ("by", "weight"), [("query", "hundredths"), (None, "tenths"), (None, "apart")], ids=str
+)
 def test_float_weights(engine, by, weight):
     row = pl.col("row")
     data = DATA.with_columns(
