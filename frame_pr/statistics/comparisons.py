@@ -141,15 +141,11 @@ def compare(
     margin : float
         With "greater", whether the difference is above `-margin`; with "less", below `margin`.
         Default 0.
-    cluster : str or polars expression, optional
-        What was drawn together, if it is not the row or the group.
-    sampled : "groups" or "rows", optional
-        With `mean_over`: whether groups were drawn, the default, or fixed groups have drawn rows.
     correction : "holm", "bh" or None
         How `p_adjusted` accounts for all tests of the call. Default "holm".
     resamples : int, optional
         Number of sign flips, at most 1,000,000. Default 10,000.
-    confidence, method, repeats, seed, progress : optional
+    cluster, confidence, method, sampled, repeats, seed, progress : optional
         As in `intervals`. `seed` is also that of the sign flips.
     details : bool
         Whether to add columns, see below. Default False.
