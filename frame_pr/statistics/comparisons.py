@@ -131,8 +131,7 @@ def compare(
         The system, or the group of `between`, to compare all others with; with `between` also
         "previous". Default: all pairs.
     paired : bool, optional
-        Whether the same groups or clusters are compared. Default: True if two systems share more
-        than half of them.
+        Default: True if two systems share more than half of the groups or clusters.
     test : "t", "permutation" or "delong"
         Student's t-test, the default; random sign flips; or the normal test of DeLong, DeLong and
         Clarke-Pearson (1988), for ROC AUC of independent rows.
@@ -150,7 +149,7 @@ def compare(
     details : bool
         Whether to add columns, see below. Default False.
     **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Options`.
+        Ties, weights and missing values: see `frame_pr.Options`.
 
     Returns
     -------
@@ -175,7 +174,7 @@ def compare(
     -----
     DataWarning
         A difference has no bounds, units are left out, groups of `by` look like the sample, a mean
-        near 0 or 1 may lack rare values, or prevalences differ and a metric depends on them.
+        near 0 or 1 may lack rare values, or prevalences differ.
 
     See Also
     --------
