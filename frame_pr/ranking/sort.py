@@ -64,8 +64,10 @@ class _Unsorted(NamedTuple):
 
     def columns(self) -> list[str]:
         """Return the columns that the numbers read."""
-        roots = (number.meta.root_names() for number in self.numbers.values())
-        return list(dict.fromkeys(name for names in roots for name in names))
+        columns: dict[str, None] = {}
+        for number in self.numbers.values():
+            columns |= dict.fromkeys(number.meta.root_names())
+        return list(columns)
 
     def in_order(
         self, table: pl.DataFrame, key: SortKey, numbers: Mapping[str, pl.Expr]
@@ -173,7 +175,8 @@ def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsor
     """Aggregate rows with equal keys. `table`: the keys, and the numbers as columns."""
     sums = {name: pl.col(name).sum() for name in unsorted.numbers}
     sums.setdefault("count", pl.len().cast(pl.Int64))
-    distinct = table.group_by("key").agg(**sums).collect(engine="streaming")
+    plan = table.group_by("key").agg(**sums)
+    distinct = plan.collect(engine="streaming")
     numbers = {name: pl.col(name) for name in sums}
     return unsorted._replace(
         frame=distinct.lazy(), height=len(distinct), packed=pl.col("key"), numbers=numbers
@@ -279,9 +282,11 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
 
 def _gathered(unsorted: _Unsorted, table: pl.DataFrame, layout: SortKey) -> pl.DataFrame:
     """Add the columns of the numbers to sorted keys, which hold the places of their rows."""
-    places = table.select(layout.number().cast(pl.UInt32)).to_series()
-    columns = unsorted.frame.select(unsorted.columns()).collect(engine="in-memory")
-    return table.hstack(columns.rechunk()[places])
+    place = layout.number().cast(pl.UInt32)
+    places = table.select(place).to_series()
+    plan = unsorted.frame.select(unsorted.columns())
+    columns = plan.collect(engine="in-memory").rechunk()
+    return table.hstack(columns[places])
 
 
 # ties
@@ -306,15 +311,22 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
     at = table.select(is_tied.arg_true()).to_series()
     if at.len():
         tied = table[at]
-        values = pl.col("tie").gather(tied.select(row).to_series())
-        tied = tied.hstack(rows.frame.select(values).collect(engine="in-memory"))
+        row_numbers = tied.select(row).to_series()
+        values = rows.frame.select(pl.col("tie").gather(row_numbers))
+        tied = tied.hstack(values.collect(engine="in-memory"))
+
+        block = pl.col("block")
+        tie = pl.col("tie")
         tied = tied.with_columns(block=starts.cast(pl.UInt32).cum_sum())
         descending = [False, rows.request.breaks_ties_descending, False]
-        tied = tied.sort("block", "tie", key.below_block(), descending=descending, nulls_last=True)
-        is_same_block = pl.col("block") == pl.col("block").shift(-1)
-        is_same_place = is_same_block & pl.col("tie").eq_missing(pl.col("tie").shift(-1))
-        tied = tied.with_columns(end=~is_same_place.fill_null(False))
-        table = table.with_columns(table[name].scatter(at, tied[name]) for name in table.columns)
+        tied = tied.sort(block, tie, key.below_block(), descending=descending, nulls_last=True)
+
+        is_same_block = block == block.shift(-1)
+        is_same_value = tie.eq_missing(tie.shift(-1))
+        continues = (is_same_block & is_same_value).fill_null(False)
+        tied = tied.with_columns(end=~continues)
+        columns = [table[name].scatter(at, tied[name]) for name in table.columns]
+        table = table.with_columns(columns)
     return ranked._replace(table=table, numbers=numbers)
 
 
@@ -347,6 +359,9 @@ def _looked_up(rows: pl.LazyFrame, ranked: PackedRows) -> pl.Series:
     retrieved = ranked.table.lazy().filter(key.is_retrieved())
     blocks = retrieved.select(block=key.block()).unique()
     blocks = blocks.cast(rows.collect_schema()).sort("block")
-    numbered = blocks.with_columns(block_number=pl.int_range(pl.len(), dtype=pl.UInt32))
+
+    number = pl.int_range(pl.len(), dtype=pl.UInt32)
+    numbered = blocks.with_columns(block_number=number)
     joined = rows.join(numbered, on="block", how="left", maintain_order="left")
-    return joined.select("block_number").collect(engine="in-memory").to_series()
+    numbers = joined.select("block_number").collect(engine="in-memory")
+    return numbers.to_series()

@@ -367,7 +367,9 @@ class SortKey:
         codes = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
         above = (codes - self.gap).clip(lower_bound=least)
         below = (codes + self.gap).clip(upper_bound=least - 1)
-        return pl.when(codes > 0).then(above).when(codes < 0).then(below).otherwise(0)
+        is_above = codes > 0
+        is_below = codes < 0
+        return pl.when(is_above).then(above).when(is_below).then(below).otherwise(0)
 
     def _rank_bits(self) -> pl.Expr:
         low_bits = pl.col("key").cast(self._low, wrap_numerical=True)
