@@ -378,6 +378,7 @@ def _legend_below(
     place: Properties = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
     place["bbox_transform"] = below
     place |= {"borderaxespad": 0, "fontsize": "x-small", "title_fontsize": "x-small"}
+    place |= {"columnspacing": 1, "handlelength": 2}
     _in_columns(
         ax,
         entries,
