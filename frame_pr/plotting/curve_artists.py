@@ -497,7 +497,7 @@ def _set_deviates(ax: Axes, axis: Any) -> None:
     def deviate(rate: Any) -> Any:
         return deviates(np.clip(rate, _SMALLEST_RATE, 1 - _SMALLEST_RATE))
 
-    set_scale = {"x": ax.set_xscale, "y": ax.set_yscale}[axis.axis_name]
+    set_scale = getattr(ax, f"set_{axis.axis_name}scale")
     set_scale("function", functions=(deviate, rates))
     ax.set(**{f"{axis.axis_name}lim": (_DET_TICKS[0], _DET_TICKS[-1])})
     axis.set_major_locator(FixedLocator(_DET_TICKS))

@@ -146,6 +146,11 @@ class CurveOptions:
         return self.axes == ("fpr", ("fnr",))
 
     @property
+    def is_square(self) -> bool:
+        """Return whether both axes go from 0 to 1."""
+        return has_unit_range(self.x) and has_unit_range(self.ys[0])
+
+    @property
     def area(self) -> str:
         """Return the short name of the area under the curve, or "" if it has none."""
         if self.is_pr:

@@ -25,7 +25,6 @@ from frame_pr.plotting.curve_data import (
     ScoredRows,
     curves_of_result,
     curves_of_rows,
-    has_unit_range,
     mean_curves,
     quantity_title,
 )
@@ -506,8 +505,7 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
         others = [curve for i, curve in enumerate(curves) if i not in highlighted]
         curves = [curves[i] for i in highlighted]
         names = [names[i] for i in highlighted]
-    square = has_unit_range(options.x) and has_unit_range(options.ys[0])
-    with draw.axes_of(style, square=square) as (ax,):
+    with draw.axes_of(style, square=options.is_square) as (ax,):
         labels, title = _labels(curves, names, title, chart)
         drawn = _styled(
             ax,
@@ -516,8 +514,7 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
             labels,
             chart,
         )
-        x_title, y_title = _titles(chart)
-        ax.set(xlabel=x_title, ylabel=y_title)
+        draw.title_panels([ax], style, *_titles(chart))
         draw_curves(ax, drawn, chart, others)
         _name_those_without(ax, data, style)
         # These fill the axes.
@@ -599,15 +596,15 @@ def _draw_panels(
     several = len({name.name for name in names}) > 1
     height = 5.5 + len(chart.options.marks) * (not several)
     chart = chart._replace(in_panel=True)
-    square = has_unit_range(chart.options.x) and has_unit_range(chart.options.ys[0])
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
-    linked = "" if square else "xy"
+    is_square = chart.options.is_square
+    linked = "" if is_square else "xy"
     is_flat = len(panels) > _MANY_PANELS
     with draw.axes_of(
         style,
         len(panels),
         (11, height),
-        square=square and not is_flat,
+        square=is_square and not is_flat,
         ratio=0.5 if is_flat else 0.85,
         linked=linked,
     ) as axes:
