@@ -38,8 +38,8 @@ STEPS = [
     Step(
         "codes around zero are left out (`SortKey.gap`)",
         "ranking/sort_keys.py",
-        "if self.dtype == pl.Float64 and low < 0 < high:",
-        "if False:",
+        'gap = of_nearest.collect(engine="streaming").item() - step',
+        "pass",
         "(1 x 2M|20k x 100), normal: (average_precision|curve)",
     ),
     Step(
@@ -50,9 +50,16 @@ STEPS = [
         "search.*: MAP, tie_break",
     ),
     Step(
-        "plans of many metrics are collected in memory (`Plan.is_long`)",
+        "plans of 24 aggregates are collected in memory (`_VERY_MANY`)",
         "metrics/aggregation.py",
-        "if plan.is_long and SMALL <= rows.height < _IN_MEMORY:",
+        "if len(plan.over_groups) >= _VERY_MANY and rows.height < _IN_MEMORY:",
+        "if False:",
+        "search: 42 measures$",
+    ),
+    Step(
+        "plans of 8 aggregates collect the blocks first (`_MANY`)",
+        "ranking/blocks.py",
+        "if early and many and rows.height >= SMALL:",
         "if False:",
         "search: 42 measures$|lists: six|(20k x 100|400k x 5|1 x 2M), untied: 18 metrics",
     ),
@@ -73,9 +80,9 @@ STEPS = [
         "(400k x 5|20k x 100), untied: 18 metrics|search: 42 measures$",
     ),
     Step(
-        "the total of unweighted rows is a range (`_total_of_rows`)",
+        "the total of unweighted rows is an index (`_total_of_rows`)",
         "ranking/blocks.py",
-        "return pl.int_range(1, pl.len() + 1, dtype=pl.Int64)",
+        'return pl.col("index").cast(pl.Int64) + 1',
         "return pl.repeat(1, pl.len(), dtype=pl.Int64).cum_sum()",
         "1 x 2M, untied: average_precision",
     ),
