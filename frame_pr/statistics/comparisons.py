@@ -155,10 +155,10 @@ def compare(
     -------
     Frame of the same kind
         The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
-        `low, high`, and `p_adjusted` where the call may have several tests, else `p_value`.
-        `baseline` is left out where the call fixes it: two systems are compared, or `baseline` is
-        given ("previous" with `by` only). So is `system` where two systems are compared for each
-        key. With `details`, all these columns, both p-values, then `method` (in words),
+        `low, high, p_value`. Where the call may have several tests, `p_adjusted` replaces
+        `p_value`, and `baseline` is left out if the call fixes it: two systems are compared, or
+        `baseline` is given ("previous" with `by` only); so is `system`, if two are compared for
+        each key. With `details`, all columns, both p-values, then `method` (in words),
         `value_baseline, value_system, standard_error, effect_size, n_baseline, n_system, undefined,
         wins, equal, losses, level`. Counts are Int64, numbers Float64.
 
@@ -188,17 +188,17 @@ def compare(
     >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
     >>> call = {"truth": "truth", "score": ["old", "new"], "mean_over": "query"}
     >>> fp.compare(run, {"MAP": "average_precision"}, **call)
-    shape: (1, 6)
-    ┌────────┬────────┬────────────┬───────────┬──────────┬─────────┐
-    │ metric ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value │
-    │ ---    ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---     │
-    │ str    ┆ str    ┆ f64        ┆ f64       ┆ f64      ┆ f64     │
-    ╞════════╪════════╪════════════╪═══════════╪══════════╪═════════╡
-    │ MAP    ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
-    └────────┴────────┴────────────┴───────────┴──────────┴─────────┘
+    shape: (1, 7)
+    ┌────────┬──────────┬────────┬────────────┬───────────┬──────────┬─────────┐
+    │ metric ┆ baseline ┆ system ┆ difference ┆ low       ┆ high     ┆ p_value │
+    │ ---    ┆ ---      ┆ ---    ┆ ---        ┆ ---       ┆ ---      ┆ ---     │
+    │ str    ┆ str      ┆ str    ┆ f64        ┆ f64       ┆ f64      ┆ f64     │
+    ╞════════╪══════════╪════════╪════════════╪═══════════╪══════════╪═════════╡
+    │ MAP    ┆ old      ┆ new    ┆ 0.166667   ┆ -0.550442 ┆ 0.883775 ┆ 0.42265 │
+    └────────┴──────────┴────────┴────────────┴───────────┴──────────┴─────────┘
     >>> compared = fp.compare(run, "average_precision", **call, details=True)
-    >>> compared.select("baseline", "method", "wins", "equal", "losses").row(0)
-    ('old', 'paired t over 3 groups of query', 1, 2, 0)
+    >>> compared.select("method", "wins", "equal", "losses").row(0)
+    ('paired t over 3 groups of query', 1, 2, 0)
     """
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
@@ -599,14 +599,15 @@ def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call)
         keys["score"] = keys.pop("system")
     has_names = of_scores or bool(call.frames)
     is_one_pair = len(pairs.names) == 2 and has_names
+    is_one_test = is_one_pair and not keys and len(metrics) == 1
     columns = [*RESULTS, "p_value"]
-    if call.correction is not None and (keys or len(metrics) > 1 or not is_one_pair):
+    if call.correction is not None and not is_one_test:
         p = adjusted(array_of(table, "p_value"), call.correction)
         table = table.with_columns(columns_of(p_adjusted=p))
         columns.append("p_adjusted")
     if call.details:
         columns += DETAILS
-    else:
+    elif not is_one_test:
         columns = _columns_shown(columns, call, is_one_pair=is_one_pair, has_keys=bool(keys))
     names = pl.lit(pairs.names)
     schema = pl.DataFrame(schema={**NUMBERS, **DETAILS})
