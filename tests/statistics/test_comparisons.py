@@ -546,8 +546,8 @@ def test_a_dict_of_frames(kind):
     found = fp.compare(frames, {"AP": "average_precision"}, "t", "a", mean_over="q")
     found = pl.from_pandas(found) if kind == "pandas" else found.lazy().collect()
     expected = fp.compare(data, {"AP": "average_precision"}, "t", ["a", "b"], mean_over="q")
-    assert found.select("metric", "system").row(0) == ("AP", "new")
-    assert_same(found.drop("system"), expected.drop("system"))
+    assert found.select("metric", "baseline", "system").row(0) == ("AP", "old", "new")
+    assert_same(found.drop("baseline", "system"), expected.drop("baseline", "system"))
     # The systems of a column, and a frame of metrics.
     both = pl.concat([data, data.with_columns(a="b")]).with_columns(
         system=pl.Series(["a", "b"]).repeat_by(96).explode()
