@@ -19,7 +19,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
-from importlib.metadata import distributions, version
+from importlib.metadata import distributions
 from itertools import product
 from math import isclose
 from pathlib import Path
@@ -395,13 +395,15 @@ BASE_TABLES = {"base": base_times, "base-search": base_searches, "base-memory": 
 
 
 def versions() -> str:
-    """Return the versions of Python and of the libraries."""
+    """Return the versions of Python and of the libraries that are installed."""
     names = "polars numpy polarbearings duckdb polars_ds scors scikit-learn rapidstats"
-    names += " pytrec_eval-terrier ranx"
-    folder = [str(Path(sys.prefix) / "rectools")]
+    names += " pytrec_eval-terrier ranx rectools"
+    path = [*sys.path, str(Path(sys.prefix) / "rectools")]
     texts = [f"Python {sys.version.split()[0]}"]
-    texts += [f"{name} {version(name)}" for name in names.split()]
-    texts += [f"RecTools {one.version}" for one in distributions(name="rectools", path=folder)]
+    for name in names.split():
+        texts += [f"{name} {library.version}" for library in distributions(name=name, path=path)][
+            :1
+        ]
     return ", ".join(texts) + f", {os.cpu_count()} CPUs, one thread."
 
 
@@ -432,6 +434,10 @@ def main() -> None:
         "--write", action="store_true", help="write benchmarks/REPORT.md and docs/performance.md"
     )
     words = parser.parse_args()
+    if not {*words.tables} <= {*names}:
+        parser.error(f"tables are {', '.join(names)}")
+    if words.base is None and not BASE_TABLES.keys().isdisjoint(words.tables):
+        parser.error("this table compares with another checkout: --base CHECKOUT")
     options = Options(words.base, words.rows, words.rounds, words.only)
     tables = words.tables or [*TABLES, *(BASE_TABLES if words.base else [])]
     texts = {"versions": versions()}
