@@ -461,13 +461,12 @@ def _points(
     if y in BENEFITS:
         return _benefits(table, y)
     points = pl.DataFrame({"x": table[options.x], "y": table[y]})
-    if options.interpolated:
-        envelope = table["precision"].reverse().cum_max().reverse()
-        points = points.with_columns(envelope=envelope)
     points = points.cast(pl.Float64).drop_nulls().rechunk()
     if options.x == "threshold":
         # No axis has a place for infinite scores.
         points = points.filter(pl.col("x").is_finite())
+    if options.interpolated:
+        points = points.with_columns(envelope=pl.col("y").cum_max(reverse=True))
     if options.is_pr and points["x"][-1] > 0:
         # Misses above the first hit add no recall.
         points = points.slice(int((points["x"] == 0).sum()))
