@@ -433,7 +433,10 @@ def some_names(of: Draw, call: Call) -> list[str]:
         names += [of.one(GAINED) for _ in range(of.one([2, 4, 8]))]
     if has_probabilities(call):
         names += [of.one(OF_PROBABILITIES) for _ in range(2)]
-    return [name for name in dict.fromkeys(names) if takes(call, name)] or ["rows"]
+    names = [name for name in dict.fromkeys(names) if takes(call, name)]
+    # Bounds of ties are of gains only, where there are gains, and a prevalence has no ranks.
+    assume(names)
+    return names
 
 
 def has_probabilities(call: Call) -> bool:
