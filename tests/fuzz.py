@@ -693,7 +693,9 @@ def statistic_of(statistic: str, defined: list[tuple[Group, Any]]) -> Any:
         return None
     if not all(map(isfinite, numbers)):
         if statistic == "mean":
-            return sum(map(float, numbers))
+            # Infinite thresholds of both signs have no mean.
+            total = sum(map(float, numbers))
+            return None if isnan(total) else total
         return numbers[0] if statistic == "min" else numbers[-1]
     if statistic in WEIGHTS_OF_GROUPS:
         return weighted_mean(statistic, defined)
