@@ -361,17 +361,18 @@ def draw(table: str) -> None:
         )
         for axis, shape in zip(axes, SHAPES, strict=True):
             for offset, scores, color in zip((0.2, -0.2), ("tied", "untied"), colors, strict=True):
-                values = [float(multiples[f"{shape}, {scores}"][name]) for name in LIBRARIES]
+                values = [float(multiples[f"{shape}, {scores}"][name]) - 1 for name in LIBRARIES]
                 places = [place + offset for place in range(len(LIBRARIES))]
-                axis.barh(places, values, 0.38, left=0, color=color, label=f"{scores} scores")
+                axis.barh(places, values, 0.38, left=1, color=color, label=f"{scores} scores")
             ticks = range(len(LIBRARIES))
-            axis.set(xscale="log", xlim=(1, 20_000), yticks=ticks, yticklabels=LIBRARIES)
+            axis.set(xscale="log", xlim=(0.5, 20_000), yticks=ticks, yticklabels=LIBRARIES)
             title = shape.replace(" x ", " groups of ").replace("1 groups", "1 group")
             axis.set_title(title, color=ink, fontsize=9)
             axis.xaxis.set_major_formatter("{x:,.0f}")
             axis.tick_params(colors=ink, labelsize=8)
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.spines[["left", "bottom"]].set_color(ink)
+            axis.axvline(1, color=ink, linewidth=0.8)  # A bar to the left of it is faster.
+            axis.spines[["top", "right", "left"]].set_visible(False)
+            axis.spines["bottom"].set_color(ink)
         label = "CPU time of average precision, as a multiple of that of frame_pr (log scale)"
         figure.supxlabel(label, color=ink, fontsize=9)
         axes[-1].legend(fontsize=8, frameon=False, labelcolor=ink)
