@@ -57,6 +57,14 @@ def _are_whole(scores: pl.Series) -> bool:
     return True
 
 
+def _are_only(scores: pl.Series, classes: Sequence[Any]) -> bool:
+    """Return whether all scores are one of two predicted classes."""
+    # The first scores of most frames tell, and take no time.
+    if scores.head(_FIRST).drop_nulls().n_unique() > 3:  # With NaN.
+        return False
+    return scores.cast(pl.Float64).drop_nans().is_in([*map(float, classes)]).all()
+
+
 def _warn_of_whole_scores(
     data: pl.DataFrame,
     request: Request,
@@ -71,13 +79,13 @@ def _warn_of_whole_scores(
         score = data[column]
         ends: Any = (score.min(), score.max())
         if ends in _CLASSES and not {"ties", "tie_break"} & request.options.keys():
-            # The first scores of most frames tell, and take no time.
-            if score.head(_FIRST).drop_nulls().n_unique() <= 3:  # With NaN.
+            if _are_only(score, ends):
                 are_classes.append(column)
         elif ends[0] == 1 < ends[1] and not request.ascending:
             are_ranks.append(column)
     # If one system has other scores, a rule is compared with a model.
-    if not (are_classes or are_ranks) or not all(_are_whole(data[column]) for column in scores):
+    others = [column for column in scores if column not in are_classes]
+    if not (are_classes or are_ranks) or not all(_are_whole(data[column]) for column in others):
         return
     for column in (*are_classes, *are_ranks):
         number = pl.col(column).cast(pl.Float64).fill_nan(None)
@@ -100,12 +108,10 @@ def _rows_of_few_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
 
 
 def _warn_of_classes(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
-    low: Any = rows["score"].min()
-    if not rows["score"].is_in([low, 1]).all():
-        return
     # If no rows of a group are tied, these scores rank them.
     sample = _rows_of_few_groups(rows, keys).drop("hit").head(_FIRST)
     if sample.is_duplicated().any():
+        low: Any = rows["score"].min()
         warn(
             f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which "
             f"look like predicted "
