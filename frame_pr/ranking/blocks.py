@@ -135,7 +135,7 @@ def _running_totals(
     key = ranked.key
     weight = _weight(ranked)
     run = _total_of_rows(ranked, weight)
-    runs = _extra_runs(rows, key, weight, run, extra_sums)
+    runs = _extra_runs(rows, key, run, extra_sums)
     if "index" not in run.meta.root_names():
         runs[ROWS.run] = run
         run = pl.col(ROWS.run)
@@ -211,7 +211,7 @@ def _tied_rows(ranked: PackedRows, *, unranked: bool) -> pl.Expr:
 
 
 def _extra_runs(
-    rows: Rows, key: SortKey, weight: pl.Expr, run: pl.Expr, extra_sums: Sequence[str]
+    rows: Rows, key: SortKey, run: pl.Expr, extra_sums: Sequence[str]
 ) -> dict[str, pl.Expr]:
     """Return the running totals of the extra sums. `run`: that of the rows."""
     if not extra_sums:

@@ -62,6 +62,10 @@ class _Unsorted(NamedTuple):
     numbers: Mapping[str, pl.Expr]
     gains: Weights
 
+    def keys(self) -> pl.LazyFrame:
+        """Return the `key` of each row, and its numbers."""
+        return self.frame.select(key=self.packed, **self.numbers)
+
     def columns(self) -> list[str]:
         """Return the columns that the numbers read."""
         columns: dict[str, None] = {}
@@ -82,9 +86,9 @@ def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
     `extra_sums`: those of `EXTRA_SUMS` that are needed.
     """
     unsorted = _unsorted(rows, extra_sums)
-    table = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
+    table = unsorted.keys().collect(engine=engine_for(rows.height))
     numbers = {name: pl.col(name) for name in unsorted.numbers}
-    return unsorted.in_order(table.collect(engine=engine_for(rows.height)), unsorted.key, numbers)
+    return unsorted.in_order(table, unsorted.key, numbers)
 
 
 def sorted_rows(
@@ -98,8 +102,7 @@ def sorted_rows(
     if rows.sorts_ties:
         return _with_sorted_ties(_sorted_with_places(unsorted), rows)
     if not each_row and _are_few(unsorted):
-        table = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
-        unsorted = _with_equal_keys_counted(unsorted, table)
+        unsorted = _with_equal_keys_counted(unsorted, unsorted.keys())
     return _sorted(unsorted)
 
 
@@ -113,8 +116,7 @@ def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
     if not _are_few(unsorted):
         ranked = _sorted_with_places(unsorted)
         return ranked, _scattered(ranked, unranked=rows.has_unranked)
-    keys = unsorted.frame.select(key=unsorted.packed, **unsorted.numbers)
-    table = keys.collect(engine="streaming")
+    table = unsorted.keys().collect(engine="streaming")
     ranked = _sorted(_with_equal_keys_counted(unsorted, table.lazy()))
     block = table.lazy().select(block=unsorted.key.block())
     return ranked, _looked_up(block, ranked)
