@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -487,6 +486,8 @@ def _set_axes(
 
 def _set_deviates(ax: Axes, axis: Any) -> None:
     """Show a rate on the axis of its normal deviates, as DET curves do."""
+    from statistics import NormalDist
+
     import numpy as np
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
