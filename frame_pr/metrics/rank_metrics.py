@@ -172,7 +172,7 @@ def _judged(name: NameMatch, b: Blocks) -> Metric:
 def _discounts_among(name: NameMatch, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     """Sum 1 / log2(rank + 1) over the ranks after `before` up to `upto`, none beyond k."""
     ranks = upto - before
-    # polars computes once what does not depend on k: 42 metrics take 0.7 of the time.
+    # It does not depend on k, so it is one expression for all cutoffs.
     discount = 1 / (upto + 1).log(2)
     is_alone = ranks == 1
     is_tied = ranks > 1

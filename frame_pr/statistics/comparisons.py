@@ -156,11 +156,11 @@ def compare(
     Frame of the same kind
         The keys of `by`, then `metric, baseline, system, difference` (system minus baseline),
         `low, high, p_value`. Where the call may have several tests, `p_adjusted` replaces
-        `p_value`, and `baseline` is left out if the call fixes it: two systems are compared, or
-        `baseline` is given ("previous" with `by` only); so is `system`, if two are compared for
-        each key. With `details`, all columns, both p-values, then `method` (in words),
-        `value_baseline, value_system, standard_error, effect_size, n_baseline, n_system, undefined,
-        wins, equal, losses, level`. Counts are Int64, numbers Float64.
+        `p_value`, and columns that the call already tells are left out: `baseline`, if two systems
+        are compared or `baseline=` names one (with `by` also for "previous"), and `system`, if two
+        systems are compared for each key of `by`. With `details`, all columns, both p-values, then
+        `method` (in words), `value_baseline, value_system, standard_error, effect_size, n_baseline,
+        n_system, undefined, wins, equal, losses, level`. Counts are Int64, numbers Float64.
 
     Raises
     ------
