@@ -78,7 +78,7 @@ def _warn_of_whole_scores(
     for column in scores:
         score = data[column]
         ends: Any = (score.min(), score.max())
-        if ends in _CLASSES and not {"ties", "tie_break"} & request.options.keys():
+        if ends in _CLASSES and not request.says_ties:
             if _are_only(score, ends):
                 are_classes.append(column)
         elif ends[0] == 1 < ends[1] and not request.ascending:

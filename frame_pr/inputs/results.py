@@ -76,7 +76,7 @@ def on_rows(
     """
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame, request))
-    items = None if all_rows else request.roles.columns
+    items = None if all_rows else request.columns
     empty = request.without_rows()
     return on_frame(
         frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty)

@@ -166,8 +166,10 @@ def rows_of(
     has_counts = "count" in others
     of_groups = _NumbersOfGroups(rows, selection, frames, groups)
     totals = [of_groups.read(name, weights.dtype) for name in request.totals_read]
-    if request.prevalence is not None:
-        share = of_groups.prevalence(request.prevalence)
+    if request.weights_classes:
+        share = request.prevalence or of_groups.read(
+            "prevalence", pl.Float64(), shares_of_positives
+        )
         counts = class_counts(rows, has_counts=has_counts, drops=drops)
         rows = with_class_weights(rows, class_weights(counts, share), drops=drops)
         drops = True
@@ -226,12 +228,6 @@ class _NumbersOfGroups(NamedTuple):
         without_rows = None if self.selection.keys else systems
         return totals_in_rows(self.rows, name, column, dtype, without_rows, typed)
 
-    def prevalence(self, share: Any) -> float | pl.LazyFrame:
-        """Return the share of positives: a number, or one for each group."""
-        if isinstance(share, float):
-            return share
-        return self.read("prevalence", pl.Float64(), shares_of_positives)
-
     def look_up(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Add the `group` to a table with the keys `key0`, `key1`, and so on."""
         names = {f"key{i}": key for i, key in enumerate(self.selection.keys)}
@@ -286,7 +282,7 @@ def _counting_rows(
         data = data.filter(is_judged)
 
     # If only some totals are a frame, the groups are those of the columns that have the others.
-    if keys and totals and request.totals_read.keys() <= {total.name for total in totals}:
+    if keys and totals and {*request.totals_read} <= {total.name for total in totals}:
         # An absent row for each group of these frames; otherwise the group would be lost.
         absent = [total.groups().with_columns(absent=True) for total in totals]
         data = pl.concat([data.with_columns(absent=False), *absent], how="diagonal")
@@ -402,7 +398,7 @@ def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
             return PLACES - 1 - place
         return place
 
-    if "tie_break" not in request.roles.single:
+    if "tie_break" not in request.single:
         # A missing gain counts as 0, and so does its place.
         gain = data.get_column("gain").fill_null(0)
         if gain.dtype.is_float():
@@ -413,7 +409,7 @@ def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
     if tie.dtype.is_float():
         # -0.0 equals 0.0.
         tie = tie.fill_nan(None) + 0.0
-    if request.options.get("tie_break_as_text"):
+    if request.tie_break_as_text:
         tie = tie.cast(pl.String)
     if tie.dtype.is_temporal():
         tie = tie.to_physical()

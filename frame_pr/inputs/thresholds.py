@@ -39,7 +39,7 @@ def predicted_by_group(
     dtype = thresholds.collect_schema()["threshold"]
     reached = _reached(rows.score_dtypes[0], dtype, ascending=rows.request.ascending)
     frame = frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold")
-    request = replace(rows.request, options={**rows.request.options, "ascending": False})
+    request = replace(rows.request, ascending=False)
     dtypes = [pl.Int8()] * len(rows.score_dtypes)
     predicted = replace(
         rows, frame=frame, request=request, score_dtype=pl.Int8(), score_dtypes=dtypes

@@ -60,23 +60,23 @@ def selected(
     caller lists, or none of them, if all labels of truth and prediction are classes.
     """
     kind = kind_of(frame, None if all_rows else partial(_projected, request=request))
-    for argument, items in request.roles.arguments.items():
+    for argument, items in request.arguments.items():
         kind.refuse_missing(items, argument)
-    refuse_repeats(request.roles.distinct)
-    frames = {name: kind_of_totals(name, frame) for name, frame in request.roles.frames.items()}
-    kind, others_read = kind.with_keys(request.roles.codes, list(frames.values()))
+    refuse_repeats(request.distinct)
+    frames = {name: kind_of_totals(name, frame) for name, frame in request.frames.items()}
+    kind, others_read = kind.with_keys(request.codes, list(frames.values()))
     frames = dict(zip(frames, others_read, strict=True))
     kind = _with_labels(kind, request, classes)
-    if any(isinstance(item, pl.Expr) for item in request.roles.columns):
+    if any(isinstance(item, pl.Expr) for item in request.columns):
         names, data, arguments = _computed(kind, request)
     else:
-        columns = _by_role(request.keys, request.scores, request.roles.single)
+        columns = _by_role(request.keys, request.scores, request.single)
         names = {role: str(name) for role, name in columns.items()}
         arguments = {}
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
     keys = {role: name for role, name in names.items() if role.startswith("by")}
     scores = {role: name for role, name in names.items() if role.isdecimal()}
-    others = {role: names[role] for role in request.roles.single}
+    others = {role: names[role] for role in request.single}
     several = request.several or len(scores) > 1
     if several:
         refuse_clash(keys.values(), ["system"])
@@ -95,11 +95,11 @@ def _with_labels(
 ) -> FrameKind[Frame]:
     """Return the frame with labels that polars compares, also if it does not have their type."""
     if classes is not None:
-        return kind.with_labels([request.truth, *request.scores], classes)
+        return kind.with_labels([request.single["truth"], *request.scores], classes)
     if request.positive is None:
         return kind
     predictions = request.scores if request.predicted else []
-    return kind.with_labels([request.truth, *predictions])
+    return kind.with_labels([request.single["truth"], *predictions])
 
 
 def _by_role(
@@ -119,16 +119,14 @@ def _computed(
 
     The names of all columns, their data, and the arguments of expressions.
     """
-    source = kind.read(request.roles.columns)
-    score = "prediction" if request.predicted else "score"
+    source = kind.read(request.columns)
+    score = request.score
     keys = expanded(source, "by", request.keys)
     scores = expanded(source, score, request.scores)
-    single = {
-        role: expand_single(source, role, item) for role, item in request.roles.single.items()
-    }
+    single = {role: expand_single(source, role, item) for role, item in request.single.items()}
     refuse_repeats(
         (argument, name)
-        for argument, item in request.roles.distinct
+        for argument, item in request.distinct
         for name in selected_names(source, item)
     )
     named = _by_role(keys.items(), scores.items(), single)
@@ -137,7 +135,7 @@ def _computed(
     )
     computed_by = [
         name
-        for name, items in request.roles.arguments.items()
+        for name, items in request.arguments.items()
         if any(isinstance(x, pl.Expr) for x in items)
     ]
     arguments = {
@@ -156,9 +154,9 @@ def _projected(frame: Any, request: Request) -> Any:
     """
     if (columns := stream_columns(frame)) is None:
         return frame
-    for argument, items in request.roles.arguments.items():
+    for argument, items in request.arguments.items():
         refuse_missing(items, columns, argument=argument)
-    items = request.roles.columns
+    items = request.columns
     if any(isinstance(item, pl.Expr) for item in items) or len({*columns}) < len(columns):
         return frame
     return project_stream(frame, list(dict.fromkeys(map(str, items))))
@@ -226,7 +224,7 @@ def _number(role: str, selection: Selection[Any], request: Request) -> Iterator[
     dtype = selection.data.schema[role]
     shown_dtype = selection.kind.type_of(name)
     values.refuse_objects(role, name, dtype)
-    if role == "tie_break" and request.options.get("tie_break_as_text"):
+    if role == "tie_break" and request.tie_break_as_text:
         values.refuse_no_text(role, name, dtype, shown_dtype)
     if role in _NUMERIC_ROLES:
         values.refuse_text(role, name, dtype, shown_dtype)

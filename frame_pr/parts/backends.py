@@ -109,8 +109,8 @@ class Distributed(Backend[Any]):
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then those of all parts."""
         query = self.query_of(request, {}, None)
-        options: Any = {**query.request.options, "count": "count"}
-        merged = replace(query, request=replace(query.request, options=options))
+        single = query.request.single | {"count": "count"}
+        merged = replace(query, request=replace(query.request, single=single))
         # Edges are the same in all parts.
         edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         count = partial(tallied, request=query.request, bins=edges)
@@ -130,17 +130,17 @@ class Distributed(Backend[Any]):
                 "give the column that "
                 "orders the rows, tie_break=..."
             )
-        refuse_repeats(request.roles.distinct)
+        refuse_repeats(request.distinct)
         names = {
             argument: self.names_of(argument, items)
-            for argument, items in request.roles.arguments.items()
+            for argument, items in request.arguments.items()
         }
         request = with_names(request.in_parts(), names)
         frames: Any = {}
-        for name, total in request.roles.frames.items():
+        for name, total in request.frames.items():
             kind = kind_of_totals(name, total)
             frames[name] = kind.read(kind.columns).collect()
-        return PartQuery(replace(request, options=request.options | frames), named, undefined)
+        return PartQuery(replace(request, frames=frames), named, undefined)
 
     def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
         """Return the names of columns as text.

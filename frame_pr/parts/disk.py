@@ -233,13 +233,13 @@ class DiskFrame(Distributed):
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
         """Return the frame with expressions as columns, and the request with their names."""
-        if not any(isinstance(column, pl.Expr) for column in request.roles.columns):
+        if not any(isinstance(column, pl.Expr) for column in request.columns):
             return self, request
         columns: dict[str, pl.Expr] = {}
-        names: dict[str, list[str]] = {argument: [] for argument in request.roles.arguments}
+        names: dict[str, list[str]] = {argument: [] for argument in request.arguments}
         # Names of keys and scores are in the result, so they come first.
         for argument, items in sorted(
-            request.roles.arguments.items(), key=lambda item: item[0] not in ("by", "score")
+            request.arguments.items(), key=lambda item: item[0] not in ("by", "score")
         ):
             self.names_of(argument, [item for item in items if not isinstance(item, pl.Expr)])
             pairs = expanded(self.frame, argument, items)

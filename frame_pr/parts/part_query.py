@@ -10,7 +10,8 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.functions.evaluation import append_metrics, evaluate_request
-from frame_pr.inputs.request import Request
+from frame_pr.inputs.options import Column
+from frame_pr.inputs.request import OTHER_SYSTEM, Request
 from frame_pr.inputs.values import check_occurs, is_positive
 from frame_pr.metrics.means import Means
 
@@ -42,7 +43,7 @@ class PartQuery:
 
     def columns(self) -> list[str]:
         """Return the columns of a part, which the call reads: the keys first, each column once."""
-        return list(dict.fromkeys(str(column) for column in self.request.roles.columns))
+        return list(dict.fromkeys(str(column) for column in self.request.columns))
 
     def systems(self) -> list[PartQuery]:
         """Return the query of each single score."""
@@ -50,10 +51,11 @@ class PartQuery:
             return [self]
         queries: list[PartQuery] = []
         for score in self.scores:
-            others = []
+            single = self.request.single
             if self.request.unscored == "drop":
                 others = [other for other in self.scores if other != score]
-            request = replace(self.request, scores=[score], several=False, other_systems=others)
+                single = single | {f"{OTHER_SYSTEM}{i}": other for i, other in enumerate(others)}
+            request = replace(self.request, scores=[score], several=False, single=single)
             queries.append(replace(self, request=request))
         return queries
 
@@ -81,14 +83,14 @@ class PartQuery:
 
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
         """Compute one row per group from counts of equal rows; None if that is impossible."""
-        options: Any = self.request.options
-        if any(options.get(name) is not None for name in ("count", "tie_break", "prevalence")):
+        single = self.request.single
+        if self.request.weights_classes or {"count", "tie_break"} & {*single}:
             return None
         count = "count" + max(self.columns(), key=len)  # Longer than any name.
         equal_rows = part.group_by(map(by_name, self.columns()))
         number = pl.len().cast(pl.Int64).alias(count)
         counts = equal_rows.agg(number).collect(engine="streaming")
-        request = replace(self.request, options=options | {"count": count})
+        request = replace(self.request, single=single | {"count": count})
         try:
             return replace(self, request=request).of_groups(counts)
         except ValueError:
@@ -99,17 +101,14 @@ class PartQuery:
         rows = append_metrics(part, self.request, self.named, prefix, self.undefined)
         return rows[[prefix + name for name in self.named]]
 
-    def totals_in_rows(self) -> dict[str, Any]:
+    def totals_in_rows(self) -> dict[str, str]:
         """Return the known totals on which results depend and that are columns of the rows."""
-        return {
-            name: total
-            for name, total in self.request.totals_read.items()
-            if isinstance(total, str)
-        }
+        columns = self.request.single
+        return {name: str(columns[name]) for name in self.request.totals_read if name in columns}
 
     def labels_of(self, part: pl.DataFrame | pl.LazyFrame) -> Any:
         """Count the rows of a part that have the positive label, and return some of the labels."""
-        truth = str(self.request.truth)
+        truth = str(self.request.single["truth"])
         hits = is_positive(truth, truth, part.collect_schema()[truth], self.request.positive)
         return part.select(hits=hits.sum(), labels=by_name(truth).unique().head(_LABELS).implode())
 
@@ -123,21 +122,14 @@ class PartQuery:
             if table["hits"].sum():
                 return
             present.append(table["labels"].explode(empty_as_null=False))
-        check_occurs(str(self.request.truth), pl.concat(present).unique(), self.request.positive)
+        truth = str(self.request.single["truth"])
+        check_occurs(truth, pl.concat(present).unique(), self.request.positive)
 
 
 def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
     """Return a request with these names of columns, by argument."""
-    options: Any = {
-        argument: columns[0] for argument, columns in names.items() if argument in request.options
-    }
-    return replace(
-        request,
-        keys=names["by"],
-        truth=names["truth"][0],
-        scores=names["score"],
-        options=request.options | options,
-    )
+    single: dict[str, Column] = {role: names[role][0] for role in request.single}
+    return replace(request, keys=names["by"], scores=names["score"], single=single)
 
 
 def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ and computes its share of the group's sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -119,8 +119,9 @@ def refuse_whole_group(call: PartQuery) -> None:
         raise ValueError(
             "unjudged='trec_eval': a group is split into parts, which do not see all of its labels"
         )
-    for name in ("gain", "prevalence"):
-        if call.request.options.get(name) is not None:
+    refused = {"gain": "gain" in call.request.single, "prevalence": call.request.weights_classes}
+    for name, is_set in refused.items():
+        if is_set:
             raise ValueError(
                 f"{name}= needs all rows of a group together, and one that is too large, or all "
                 "there is without by=, "
@@ -136,7 +137,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts,
     which have a column `RANGE`. It is called two to four times.
     """
-    no_rows, _ = rows_of(empty, call.request.with_totals({}))
+    no_rows, _ = rows_of(empty, call.request.with_totals(()))
     weights = no_rows.weights
     if weights.fractional:
         weights = _with_common_unit(weights, call, empty, over_ranges)
@@ -179,7 +180,7 @@ def _rows_of_ranges(
     part: pl.DataFrame,
     call: PartQuery,
     unit: float,
-    totals: Mapping[str, Any],
+    totals: Collection[str],
     starts: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
     """Return the canonical rows of the part, grouped by their range and the keys."""
@@ -198,11 +199,7 @@ def _with_common_unit(
 ) -> Weights:
     """Return float weights with one unit for all parts, so that the counts of ranges add up."""
     ends = over_ranges(partial(weight_ends, call=call))
-    in_frames = {
-        name: total
-        for name, total in call.request.totals_read.items()
-        if not isinstance(total, str)
-    }
+    in_frames = [name for name in call.request.totals_read if name in call.request.frames]
     groups, _ = rows_of(
         empty,
         call.request.with_totals(in_frames),
@@ -222,7 +219,7 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return the ends of the weights of a part (see `ends_of`), and its largest known total."""
     columns = {
         name: by_name(str(column))
-        for name, column in call.request.roles.single.items()
+        for name, column in call.request.single.items()
         if name in ("weight", "count")
     }
     weights = part.lazy().select(**columns).cast({"weight": pl.Float64})
@@ -281,12 +278,11 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
 
     The ranges have it if it is a column of the rows; otherwise it is a frame.
     """
-    total = call.request.totals[name]
-    if isinstance(total, str):
-        return totals_in_rows(coder.rows, name, total, dtype)
+    if name in call.request.single:
+        return totals_in_rows(coder.rows, name, str(call.request.single[name]), dtype)
     keys = dict(zip(call.by, _keys(call), strict=True))
     frame = totals_frame(
-        kind_of_totals(name, total),
+        kind_of_totals(name, call.request.frames[name]),
         name,
         keys,
         coder.rows.collect_schema(),
@@ -298,7 +294,7 @@ def best_precision(
     part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
 ) -> pl.DataFrame:
     """Return, for each range in the part, the largest precision at any of its thresholds."""
-    rows, output = _rows_of_ranges(part, call, unit, {}, starts)
+    rows, output = _rows_of_ranges(part, call, unit, (), starts)
     best = (pl.col("tp") / pl.col("k")).max().alias("precision")
     blocks = blocks_of(rows, ["tp", "k"], steps=True)
     return output.restored(blocks.group_by("group").agg(best)).collect()
@@ -325,6 +321,6 @@ def summed_up(
     part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
 ) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
-    rows, output = _rows_of_ranges(part, call, unit, {}, starts)
+    rows, output = _rows_of_ranges(part, call, unit, (), starts)
     plan = plan_for(rows, list(call.named.values()), call.undefined)
     return output.restored(aggregate(rows, plan)).collect()

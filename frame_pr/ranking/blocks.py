@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from frame_pr.frames.arguments import DEFAULTS
 from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
@@ -399,7 +400,7 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     by_gain = replace(
         rows,
         frame=gains,
-        request=replace(rows.request, options={}),
+        request=replace(rows.request, single={}, **DEFAULTS),
         score_dtype=rows.gains.dtype,
         score_dtypes=[rows.gains.dtype],
         drops=False,

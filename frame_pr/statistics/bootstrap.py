@@ -352,7 +352,7 @@ class _Cells:
             key = self.ranked.key.in_later_group(pl.col("later"))
         numbers = pl.exclude("key", "count", "later", "class_rows")
         drawn = self._drawn(self.ranked.table, counts)
-        if self.rows.request.prevalence is not None:
+        if self.rows.request.weights_classes:
             weight = self._weight()
             drawn = drawn.with_columns(weight=weight)
         drawn = drawn.select(key, numbers * pl.col("count"), "count")
@@ -428,7 +428,7 @@ def _cells_of(
 
     numbers = pl.exclude("key", "count")
     cells_of_rows = ranked.table.with_columns(numbers // count)
-    if rows.request.prevalence is not None:
+    if rows.request.weights_classes:
         class_rows = _class_rows(ranked.key, ranked.key.group())
         cells_of_rows = cells_of_rows.with_columns(class_rows=class_rows)
     ranked = ranked._replace(table=cells_of_rows)

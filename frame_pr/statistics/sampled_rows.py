@@ -10,12 +10,10 @@ from typing import Any, Generic, Literal, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import warn
 from frame_pr.inputs.options import DRAWN_ROWS, EACH_ROW, SAMPLED_CLUSTERS, SAMPLED_ROWS
-from frame_pr.inputs.request import Request
 from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
@@ -380,15 +378,13 @@ def by_method(
     names = what.named
     if method is not None:
         return [(method == "bootstrap", list(names))]
-    request = what.request()
     labels: dict[bool, list[str]] = {False: [], True: []}
     for label, name in names.items():
         target = row_metric(name)
         is_drawn = target is None
         if target is not None:
             try:
-                clustered = what.cluster is not None
-                _refuse_options_of_closed_forms(request, [target], clustered=clustered)
+                _refuse_options_of_closed_forms(what, [target])
             except ValueError:
                 is_drawn = True
         labels[is_drawn].append(label)
@@ -404,32 +400,29 @@ def sampled_rows(
     row is a cluster of its own.
     """
     clustered = what.cluster is not None
-    if clustered:
-        refuse_several("cluster", what.cluster)
     named = what.named
-    request = replace(what.request(), cluster=what.cluster, each_row=each_row)
+    request = replace(what.request(), each_row=each_row)
     if draws_again:
         metrics = [drawn_metric(name) for name in named.values()]
         refusals = (*DRAWN_ROWS, *EACH_ROW) if each_row else DRAWN_ROWS
-        refuse_options("a bootstrap", request.options, refusals)
+        refuse_options("a bootstrap", what.options, refusals)
     else:
         metrics = [of_rows(name) for name in named.values()]
-        _refuse_options_of_closed_forms(request, metrics, clustered=clustered)
+        _refuse_options_of_closed_forms(what, metrics)
         if each_row:
-            refuse_options("a standard error", request.options, EACH_ROW)
+            refuse_options("a standard error", what.options, EACH_ROW)
     rows, output = rows_of(frame, request)
     keys = {key: output.key_columns[key] for key in what.keys_left(output.keys)}
     return SampledRows(rows, output, metrics, what.undefined, keys, what.averages, clustered)
 
 
-def _refuse_options_of_closed_forms(
-    request: Request, metrics: Sequence[RowMetric], *, clustered: bool
-) -> None:
+def _refuse_options_of_closed_forms(what: Evaluation, metrics: Sequence[RowMetric]) -> None:
     """Refuse the options with which metrics have no standard error."""
+    clustered = what.cluster is not None
     refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clustered else SAMPLED_ROWS
-    refuse_options("a standard error", request.options, refusals)
+    refuse_options("a standard error", what.options, refusals)
     names = {target.name for target in metrics}
-    if "total_positives" in request.totals and names != {"average_precision"}:
+    if what.options.get("total_positives") is not None and names != {"average_precision"}:
         raise ValueError(
             "total_positives=: where rows are sampled, only average_precision has a standard error "
             "with it; put missing rows in, with a null score and unscored='unretrieved'"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
@@ -17,7 +17,6 @@ from frame_pr.frames.columns import (
     has_keys,
     listed,
     refuse_clash,
-    refuse_several,
 )
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
@@ -119,7 +118,14 @@ class Evaluation:
         """Return the request of rows."""
         positive = self.options.get("positive")
         keys = self.columns or None
-        request = request_of(self.truth, self.score, keys, positive, options_in(self.options))
+        request = request_of(
+            self.truth,
+            self.score,
+            keys,
+            positive,
+            options_in(self.options),
+            cluster=self.cluster,
+        )
         return request_for(self.named.values(), request, averages=averages)
 
 
@@ -192,9 +198,7 @@ def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
     """
     if what.truth is None:
         return _read_metrics(frame, what)
-    if what.cluster is not None:
-        refuse_several("cluster", what.cluster)
-    request = replace(what.request(averages=True), cluster=what.cluster)
+    request = what.request(averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
     of_places = {str(m): name for m, name in enumerate(what.named.values())}
     floats = [pl.col(place).cast(pl.Float64) for place in of_places]

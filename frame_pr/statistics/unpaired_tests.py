@@ -216,7 +216,7 @@ def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
     """
     rows = comparison.rows
     pairs = comparison.pairs
-    if rows.rows.request.prevalence is not None:
+    if rows.rows.request.weights_classes:
         return
     sizes = rows.restored(rows.sizes())
     counts = sizes.filter(pl.col("m") == 0)
