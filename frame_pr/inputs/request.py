@@ -245,26 +245,10 @@ def request_of(
         raise ValueError(
             "score names no column: give the name of the score column, or a list of names"
         )
-    single: dict[str, Column] = {"truth": truth}
-    frames: dict[str, Any] = {}
-    values: dict[str, Any] = dict(DEFAULTS)
-    passed: Mapping[str, Any] = options
-    for name, value in passed.items():
-        if value is None:
-            continue
-        if name in _VALUES:
-            values[name] = value
-        elif name in _COLUMN_OPTIONS or isinstance(value, (str, pl.Expr)):
-            single[name] = value
-        elif name == "prevalence" and isinstance(scalar(value), (Real, Decimal)):
-            values[name] = _share(value)
-        else:
-            frames[name] = read_stream(value)
-            kind_of_totals(name, frames[name])
-    if threshold is not None:
-        single["threshold"] = threshold
-    if cluster is not None:
-        single["cluster"] = cluster
+    columns, frames, values = _by_kind(options)
+    others = {"threshold": threshold, "cluster": cluster}
+    single = {"truth": truth, **columns}
+    single |= {name: column for name, column in others.items() if column is not None}
     for name, item in single.items():
         refuse_several(name, item)
     request = Request(
@@ -275,14 +259,35 @@ def request_of(
         single=single,
         frames=frames,
         positive=positive,
-        says_ties="ties" in passed or "tie_break" in single,
-        **values,
+        says_ties="ties" in values or "tie_break" in single,
+        **DEFAULTS | values,
     )
     # A weight that is the label leaves no negative, and makes the order of the score the best order
     # of such gains.
     for names in (("truth", "weight"), ("truth", "count"), ("score", "gain")):
         refuse_repeats(request.columns_of(*names))
     return request
+
+
+def _by_kind(options: RowOptions) -> tuple[dict[str, Column], dict[str, Any], dict[str, Any]]:
+    """Return the options that are columns, those that are frames, and the values of others."""
+    columns: dict[str, Column] = {}
+    frames: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    passed: Mapping[str, Any] = options
+    for name, value in passed.items():
+        if value is None:
+            continue
+        if name in _VALUES:
+            values[name] = value
+        elif name in _COLUMN_OPTIONS or isinstance(value, (str, pl.Expr)):
+            columns[name] = value
+        elif name == "prevalence" and isinstance(scalar(value), (Real, Decimal)):
+            values[name] = _share(value)
+        else:
+            frames[name] = read_stream(value)
+            kind_of_totals(name, frames[name])
+    return columns, frames, values
 
 
 def _share(prevalence: Any) -> float:
