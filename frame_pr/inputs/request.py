@@ -260,7 +260,7 @@ def request_of(
         frames=frames,
         positive=positive,
         says_ties="ties" in values or "tie_break" in single,
-        **DEFAULTS | values,
+        **{**DEFAULTS, **values},
     )
     # A weight that is the label leaves no negative, and makes the order of the score the best order
     # of such gains.
