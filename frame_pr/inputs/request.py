@@ -269,9 +269,9 @@ def request_of(
     return request
 
 
-def _by_kind(options: RowOptions) -> tuple[dict[str, Column], dict[str, Any], dict[str, Any]]:
+def _by_kind(options: RowOptions) -> list[dict[str, Any]]:
     """Return the options that are columns, those that are frames, and the values of others."""
-    columns: dict[str, Column] = {}
+    columns: dict[str, Any] = {}
     frames: dict[str, Any] = {}
     values: dict[str, Any] = {}
     passed: Mapping[str, Any] = options
@@ -287,7 +287,7 @@ def _by_kind(options: RowOptions) -> tuple[dict[str, Column], dict[str, Any], di
         else:
             frames[name] = read_stream(value)
             kind_of_totals(name, frames[name])
-    return columns, frames, values
+    return [columns, frames, values]
 
 
 def _share(prevalence: Any) -> float:
