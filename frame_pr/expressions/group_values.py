@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -44,8 +43,7 @@ class ExpressionError(ValueError):
         return ValueError, (str(self),)
 
 
-@dataclass(frozen=True)
-class GroupValues:
+class GroupValues(NamedTuple):
     """The function from the lists of scores and labels of the groups to the values of metrics."""
 
     metrics: tuple[str, ...]

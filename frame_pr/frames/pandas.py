@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -29,8 +28,7 @@ _OTHER_DTYPES = ("category", "decimal", "dictionary", "interval", "period")
 """The beginnings of the names of dtypes whose values polars would change."""
 
 
-@dataclass(frozen=True)
-class ValueCodes:
+class ValueCodes(NamedTuple):
     """Numbers for the values of columns, which polars reads as an Enum of their texts."""
 
     values: pd.Series[Any]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import polars as pl
 
@@ -19,8 +17,7 @@ else:
 Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", "order"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TieRule:
+class TieRule(NamedTuple):
     """A meaning of equal scores."""
 
     orders: Literal["nothing", "all orders", "truth", "rows"]
@@ -33,12 +30,12 @@ class TieRule:
     refusal: str = ""
     """What an error says about a metric that is undefined under the rule, if there is one."""
 
-    @cached_property
+    @property
     def bounds(self) -> bool:
         """Return whether a value is the largest or smallest over all orders of equal scores."""
         return self.orders == "truth"
 
-    @cached_property
+    @property
     def by_row(self) -> bool:
         """Return whether the order of the rows matters: a counted row has no single place."""
         return self.orders == "rows"

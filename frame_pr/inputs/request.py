@@ -63,7 +63,7 @@ class Use(NamedTuple):
     """Whether it averages over groups."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Request:
     """The columns and options of a call."""
 

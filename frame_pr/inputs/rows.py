@@ -64,7 +64,7 @@ StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeSt
 """
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Rows:
     """The rows to rank, and how to rank them.
 

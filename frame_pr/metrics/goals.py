@@ -20,19 +20,19 @@ from frame_pr.metrics.cutoffs import (
 )
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
 from frame_pr.metrics.numbers import DECIMAL, NUMBER
-from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Rate, rate_of
+from frame_pr.metrics.rates import RATES, Rate, rate_of
 
 BEST = tuple(
     name
     for name, rate in RATES.items()
-    if rate.best_by is not None and not re.fullmatch(NUMBERED_NAME, name)
+    if rate.best_by is not None and not any(map(str.isdigit, name))
 )
 """The rates without a number that have a `max_`."""
 GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
 """How a goal is written."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(eq=False, repr=False)
 class Goal(Cutoff):
     """The rows at the best threshold for a rate, of the thresholds within a limit.
 

@@ -67,7 +67,7 @@ TextKey: TypeAlias = tuple[str, ...]
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CurveOptions:
     """The options of `plot` that choose what it draws, validated before anything is computed."""
 

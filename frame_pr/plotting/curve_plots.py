@@ -42,7 +42,7 @@ _NUMBERED = 4
 """The most curves of a panel whose areas are in its title."""
 _IN_WORDS = 5
 """The most curves whose numbers have names in the legend."""
-_LINE_PROPERTIES = re.compile(
+_LINE_PROPERTIES = (
     "alpha|antialiased|color|dash_capstyle|dash_joinstyle|drawstyle|fillstyle|gapcolor|linestyle|"
     "linewidth|marker|markeredgecolor|markeredgewidth|markerfacecolor|markerfacecoloralt|"
     "markersize|markevery|path_effects|rasterized|solid_capstyle|solid_joinstyle|visible|zorder"
@@ -281,7 +281,7 @@ def _line_properties(line: Mapping[str, Any]) -> draw.Properties:
             raise TypeError(f"plot has no argument {shown(name)}; {_HINTS[name]}")
     properties: draw.Properties = normalize_kwargs(dict(line), Line2D)
     for name, value in properties.items():
-        if not _LINE_PROPERTIES.fullmatch(name):
+        if not re.fullmatch(_LINE_PROPERTIES, name):
             hint = (
                 keyword_hint(name, _NAMES) or "other keywords are properties of matplotlib's Line2D"
             )

@@ -12,8 +12,7 @@ import re
 import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from frame_pr.frames.arguments import check_flag
 from frame_pr.frames.messages import kind_of_value, shown
@@ -73,8 +72,7 @@ class StyleArguments(TypedDict, total=False):
     ax: Any
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Style:
+class Style(NamedTuple):
     """The values of these arguments. Names of `colors` and `labels` are texts."""
 
     colors: Mapping[str, Any]

@@ -7,9 +7,8 @@ scores and the label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -79,8 +78,7 @@ _CODES_IN_INT64 = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SortKey:
+class SortKey(NamedTuple):
     """The layout of sort keys.
 
     A group, the rank of a score, a place among equal scores, and a label. None rounds.
@@ -233,8 +231,7 @@ class SortKey:
             low += gap
             high -= gap
         largest_rank = (high - low) // step + 2
-        key = replace(
-            self,
+        key = self._replace(
             ranks=1 << largest_rank.bit_length(),
             best=low if self.ascending else high,
             step=step,
@@ -254,7 +251,7 @@ class SortKey:
             return None
 
         integer = pl.Int64 if size <= 2**63 else pl.Int128
-        return replace(self, integer=integer, numbers=most)
+        return self._replace(integer=integer, numbers=most)
 
     # These expressions read the column `key`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -306,8 +306,7 @@ def _effective_clusters(name: str) -> pl.Expr:
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Cells:
+class _Cells(NamedTuple):
     """Rows that no metric tells apart, in the order of their keys, and how to evaluate counts."""
 
     table: pl.DataFrame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import polars as pl
@@ -265,8 +264,7 @@ _TESTS: Mapping[str, _Test] = {
 }
 
 
-@dataclass(frozen=True)
-class _Call:
+class _Call(NamedTuple):
     """The arguments of a call."""
 
     what: Evaluation
@@ -321,7 +319,7 @@ def _compared(frame: Any, call: _Call) -> Any:
     """Compare in the way that the arguments and the sample choose."""
     frame = read_stream(frame)  # A stream can be read once.
     what = _with_systems(frame, call.what)
-    call = replace(call, what=what)
+    call = call._replace(what=what)
     tables: list[pl.DataFrame] = []
     for sample, places, is_drawn in _samples(frame, what, call):
         if what.between is None and not sample.output.systems:
@@ -357,7 +355,7 @@ def _samples(
     # Without clusters each row of several scores is its own cluster, so that its two values meet.
     each_row = what.between is None and what.cluster is None
     for is_drawn, labels in by_method(what, call.method if call.test == "t" else "closed"):
-        part = replace(what, metrics={label: names[label] for label in labels})
+        part = what._replace(metrics={label: names[label] for label in labels})
         sample = sampled_rows(frame, part, draws_again=is_drawn, each_row=each_row)
         yield sample, [[*names].index(label) for label in labels], is_drawn
 
@@ -480,7 +478,7 @@ def _with_systems(frame: Any, what: Evaluation) -> Evaluation:
             return what
         if "system" not in kind_of(frame).columns:
             raise ValueError(_NO_SYSTEMS)
-        return replace(what, between="system")
+        return what._replace(between="system")
     refuse_several("between", what.between)
     if not isinstance(what.between, pl.Expr):
         kind_of(frame).refuse_missing([what.between], "between")
@@ -654,7 +652,7 @@ def _call_of_frames(call: _Call, frames: Mapping[Any, Any]) -> _Call:
     score = call.what.score
     if score is not None and len(listed("score", score)) > 1:
         raise ValueError("score: a dict of frames is compared by its names; give one score")
-    return replace(call, what=replace(call.what, between="system"), frames=tuple(frames))
+    return call._replace(what=call.what._replace(between="system"), frames=tuple(frames))
 
 
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:

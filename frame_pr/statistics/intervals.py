@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack, get_args
 
@@ -272,7 +271,7 @@ def _bounded(
     names = what.named
     parts = []
     for is_drawn, labels in by_method(what, method):
-        part = replace(what, metrics={label: names[label] for label in labels})
+        part = what._replace(metrics={label: names[label] for label in labels})
         source: Sample[Any] = sampled_rows(frame, part, draws_again=is_drawn)
         if is_drawn:
             table = intervals_of_draws(source, draws, confidence)

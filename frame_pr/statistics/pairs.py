@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -143,8 +142,7 @@ class Pairs(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What a test compares. A test returns a table with a row per key, metric and pair.
 
     Its columns are the keys, `m` (the place of the metric), `a` and `b` (the places of the baseline

@@ -44,7 +44,7 @@ from frame_pr.statistics.units import (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class SampledRows(Generic[Frame]):
     """The rows of a call, checked for standard errors, and its output."""
 

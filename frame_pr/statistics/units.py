@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
@@ -36,8 +35,7 @@ _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The arguments of a call that say what to evaluate."""
 
     metrics: Any
