@@ -39,7 +39,6 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.goals import is_goal, threshold_of
 from frame_pr.metrics.means import Means, Statistic
 from frame_pr.metrics.metric import Cutoff, ratio
-from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
@@ -48,8 +47,8 @@ CONFUSION_COLUMNS = (*_COUNTS, "precision", "recall")
 """The counts and rates of `confusion` after the cutoff."""
 _MOST_BEFORE_RATES = 2
 """After more columns of keys and cutoffs there are only counts: a screen has eight columns."""
-Keys: TypeAlias = list[dict[str, pl.Expr]]
-"""The columns that tell cutoffs apart, for each cutoff."""
+Keys: TypeAlias = dict[Cutoff, dict[str, pl.Expr]]
+"""Cutoffs, each with the columns that tell it from others."""
 _MOST_CUTOFFS = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
@@ -192,29 +191,30 @@ def confusion(
     )
 
     # A Boolean prediction has the threshold 1.
-    cutoffs: Sequence[Cutoff] = [Threshold.of(1)]
-    keys: Keys = [{}]
+    keys: Keys = {Threshold.of(1): {}}
     if k is not None:
-        cutoffs, keys = _ranks(k)
+        keys = _ranks(k)
     elif threshold is not None and not by_group:
-        cutoffs, keys = _thresholds(threshold)
-    sizes = [] if k is None else ["k"]
-    before = len(request.keys) + request.several + len({*keys[0], *sizes}) + by_group
-    columns = [*sizes, *_columns_after(before if means is None else 0, rates)]
-    lines = [
-        {column: pl.col(f"{column}@{cutoff}") for column in dict.fromkeys(columns)} | key
-        for cutoff, key in zip(cutoffs, keys, strict=True)
-    ]
-    numbers = [float(cut.threshold) for cut in cutoffs if isinstance(cut, Threshold)]
+        keys = _thresholds(threshold, of_groups=means is None)
+    numbers = [float(cut.threshold) for cut in keys if isinstance(cut, Threshold)]
     use = Use(
-        ranks=len(numbers) < len(cutoffs),
+        ranks=len(numbers) < len(keys),
         thresholds=[] if by_group else numbers,
         averages=means is not None,
     )
+
+    key, *_ = keys.values()
+    sizes = [] if k is None else ["k"]
+    before = len(request.keys) + request.several + len({*key, *sizes}) + by_group
+    columns = [*sizes, *_columns_after(before if means is None else 0, rates)]
+    lines = [
+        {name: pl.col(f"{name}@{cutoff}") for name in columns if name not in key} | key
+        for cutoff, key in keys.items()
+    ]
     compute = partial(
         _confusion,
         lines=lines,
-        key=list(keys[0]),
+        columns=list(dict.fromkeys([*key, *columns])),
         by_group=threshold if by_group else None,
         means=means,
         undefined=filling(undefined),
@@ -262,59 +262,49 @@ def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> No
 def _confusion(
     frame: Frame,
     request: Request,
-    lines: Keys,
-    key: list[str],
+    lines: Sequence[Mapping[str, pl.Expr]],
+    columns: Sequence[str],
     by_group: Any,
     means: Means | None,
     undefined: float | None,
 ) -> Frame:
     """Compute what `confusion` returns.
 
-    `lines`: the columns of each cutoff; those of `key` tell cutoffs apart. `by_group`: the
-    threshold of each group, as a column or a frame, if groups have their own.
+    `lines`: the `columns` of each cutoff. `by_group`: the threshold of each group, as a column or a
+    frame, if groups have their own.
     """
     rows, output = rows_of(frame, request, all_groups=True)
-    named = {name: name for name in root_names(*(line.values() for line in lines))}
-    metrics: Mapping[str, str] = named
-    if means is not None:
-        metrics = means.columns(named)
-    totals = [name for name in metrics if name not in named]
-    columns = [name for name in lines[0] if name not in key]
     thresholds = None
     if by_group is not None:
         rows, thresholds = predicted_by_group(rows, output, by_group)
 
-    table = values(rows, metrics, undefined)
-    result = stacked(table, [pl.col("group"), *map(by_name, totals)], lines)
+    metrics = root_names(*(line.values() for line in lines))
+    named = {name: name for name in metrics}
+    if means is not None:
+        named |= means.totals
+    table = stacked(values(rows, named, undefined), [pl.exclude(metrics)], lines)
     if thresholds is not None:
-        result = _at_thresholds(result, thresholds, columns)
+        # Where the threshold of a group is null, the counts are null too.
+        table = table.join(thresholds, on="group", how="left", maintain_order="left")
+        at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
+        has_threshold = pl.col("threshold").is_not_null()
+        table = table.with_columns(pl.when(has_threshold).then(at_threshold))
+
     if means is None:
-        if thresholds is not None:
-            columns = ["threshold", *columns]
-        return output.result(result, [*key, *columns])
-
-    goals = [name for name in named if metric(name).kind == "threshold"]
-    if goals:
-        # A threshold of the group is no key of means over groups.
-        key = [name for name in key if name != "threshold"]
-    counts = [name for name in named if name not in goals]
-    undefinable = by_group is not None or bool(plan_for(rows, counts, undefined).undefinable())
-    columns += totals
-    return averaged(output, result, columns, means, undefinable=undefinable, more_keys=key)
+        before = [] if thresholds is None else ["threshold"]
+        return output.result(table, [*before, *columns])
+    undefinable = by_group is not None or bool(plan_for(rows, metrics, undefined).undefinable())
+    # The literals tell cutoffs apart.
+    key = [name for name, formula in lines[0].items() if not formula.meta.root_names()]
+    columns = [name for name in columns if name not in key]
+    return averaged(output, table, columns, means, undefinable=undefinable, more_keys=key)
 
 
-def _at_thresholds(
-    table: pl.LazyFrame, thresholds: pl.LazyFrame, columns: Sequence[str]
-) -> pl.LazyFrame:
-    """Add the thresholds of groups. Where one is null, the counts are null too."""
-    table = table.join(thresholds, on="group", how="left", maintain_order="left")
-    at_threshold = pl.col(name for name in columns if not rate_of(name).of_group)
-    has_threshold = pl.col("threshold").is_not_null()
-    return table.with_columns(pl.when(has_threshold).then(at_threshold))
+def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
+    """Validate thresholds and goals, each of them once.
 
-
-def _thresholds(threshold: Any) -> tuple[list[Cutoff], Keys]:
-    """Validate thresholds and goals, each of them once, and return the columns of their key."""
+    `of_groups`: whether the threshold of a goal, which depends on the group, is in the result.
+    """
     cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
     _refuse_twice("threshold", cutoffs)
     numbers = [read_number(cut.text) for cut in cutoffs if isinstance(cut, Threshold)]
@@ -322,40 +312,45 @@ def _thresholds(threshold: Any) -> tuple[list[Cutoff], Keys]:
     are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
     dtype = pl.Int64 if are_whole and not has_goals else pl.Float64
 
-    keys = []
+    keys: Keys = {}
     for cutoff in cutoffs:
-        goal = str(cutoff)
+        goal = _text(cutoff)
+        threshold = pl.col(f"threshold@{goal.removeprefix('threshold@')}")
         if isinstance(cutoff, Threshold):
-            goal = cutoff.text
-            threshold = pl.lit(read_number(cutoff.text), dtype=dtype)
-        else:
-            threshold = pl.col(f"threshold@{goal.removeprefix('threshold@')}")
-            if numbers:
-                threshold = threshold.cast(pl.Float64)
+            threshold = pl.lit(read_number(goal))
+        if numbers:
+            threshold = threshold.cast(dtype)
         key = {"goal": pl.lit(goal)} if has_goals and len(cutoffs) > 1 else {}
-        keys.append(key | {"threshold": threshold})
-    return cutoffs, keys
+        if of_groups or not has_goals:
+            key["threshold"] = threshold
+        keys[cutoff] = key
+    return keys
 
 
-def _ranks(k: Any) -> tuple[list[Rank], Keys]:
-    """Validate ranks, each of them once, and return the columns of their key."""
+def _ranks(k: Any) -> Keys:
+    """Validate ranks, each of them once."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
     _refuse_twice("k", ranks)
-    shares = [rank.k for rank in ranks if isinstance(rank.k, Fraction)]
+    shares = {rank: rank.k for rank in ranks if isinstance(rank.k, Fraction)}
     if not shares:
-        return ranks, [{"k": pl.col(f"k@{rank}")} for rank in ranks]
+        return {rank: {"k": pl.lit(rank.k, dtype=pl.Int64)} for rank in ranks}
     if len(shares) < len(ranks):
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
     if isinstance(scalar(k), str):
         # The k of each group says which rows a single share selects.
-        return ranks, [{}]
-    return ranks, [{"share": pl.lit(float(share))} for share in shares]
+        return {ranks[0]: {}}
+    return {rank: {"share": pl.lit(float(share))} for rank, share in shares.items()}
 
 
 def _refuse_twice(argument: str, cutoffs: Sequence[Cutoff]) -> None:
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:
-            raise ValueError(f"{argument} has {str(cutoff).removeprefix('threshold=')} twice")
+            raise ValueError(f"{argument} has {_text(cutoff)} twice")
+
+
+def _text(cutoff: Cutoff) -> str:
+    """Return a cutoff as a caller writes it."""
+    return str(cutoff).removeprefix("threshold=")
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
@@ -481,18 +476,18 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
         labels = dtype.categories.to_list()
 
     rows = selection.data.select(*keys, *schema.keys() & {"weight"}, **_labels(schema))
+    groups = rows.select(*keys).unique()
     if labels is None:
-        sides = {side: rows[side].drop_nulls().unique() for side in names}
-        _refuse_scores(names, sides, dtype)
-        classes = pl.concat([side.alias("label") for side in sides.values()]).unique().sort()
+        classes = _occurring_classes(names, rows, dtype)
     else:
         classes = classes_of(names["truth"], dtype, labels)
-    _refuse_large_matrix(names["truth"], len(classes), rows.select(*keys))
-    _validate_labels(selection.data, names, classes if labels is not None else None, drops=drops)
+    _refuse_large_matrix(names["truth"], len(classes), max(groups.height, 1))
+    if drops:
+        rows = rows.drop_nulls("truth")
+    _validate_labels(rows, names, classes if labels is not None else None)
     if weight is not None:
-        judged = rows.drop_nulls("truth")
-        check_weights("weight", weight, judged["weight"], judged["truth"])
-    result = _pairs(rows.lazy(), list(keys), classes).rename(keys)
+        check_weights("weight", weight, rows["weight"], rows["truth"])
+    result = _pairs(rows.lazy(), groups.lazy(), list(keys), classes).rename(keys)
     result = result.select(*map(by_name, keys.values()), *_MATRIX_COLUMNS)
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
@@ -503,16 +498,24 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     return selection.kind.give(result, sources)
 
 
-def _refuse_scores(
-    names: Mapping[str, str], sides: Mapping[str, pl.Series], dtype: pl.DataType
-) -> None:
-    """Refuse a column of many distinct numbers that the other column does not hold."""
-    for argument, other in (("prediction", "truth"), ("truth", "prediction")):
-        numbers = sides[argument]
-        if not numbers.dtype.is_numeric():
-            continue
-        alone = numbers.filter(~numbers.is_in(sides[other].implode()))
-        has_fractions = numbers.dtype.is_float() and (alone % 1 != 0).any()
+def _occurring_classes(
+    names: Mapping[str, str], rows: pl.DataFrame, dtype: pl.DataType
+) -> pl.Series:
+    """Return the labels that occur.
+
+    Refuse a column of many distinct numbers that the other column does not hold.
+    """
+    truths = rows["truth"].drop_nulls().unique()
+    predictions = rows["prediction"].drop_nulls().unique()
+    classes = pl.concat([truths, predictions.alias("truth")]).unique().sort()
+    if not classes.dtype.is_numeric():
+        return classes
+    for argument, numbers, others in (
+        ("prediction", predictions, truths),
+        ("truth", truths, predictions),
+    ):
+        alone = numbers.filter(~numbers.is_in(others.implode()))
+        has_fractions = (alone % 1 != 0).any()
         few = _FEW_FRACTIONS if has_fractions else _FEW_NUMBERS
         if len(alone) > max(few, len(numbers) / 2):
             advice = _ADVICE[argument]
@@ -523,20 +526,17 @@ def _refuse_scores(
                 f"{examples(alone.sort().head(3))}, and most of them are not in the other column: "
                 f"{advice}"
             )
+    return classes
 
 
-def _refuse_large_matrix(truth: str, classes: int, keys: pl.DataFrame) -> None:
+def _refuse_large_matrix(truth: str, classes: int, groups: int) -> None:
     """Refuse a matrix of so many classes that its pairs would fill the memory."""
-    if classes**2 > _MOST_PAIRS:
+    pairs = classes**2
+    if pairs > _MOST_PAIRS or pairs * groups > _MOST_LINES:
         raise ValueError(
-            f"truth column {shown(truth)}: {classes} classes make {classes**2} pairs, and a matrix "
-            f"has at most {_MOST_PAIRS}: group_by and a count give the pairs that occur"
-        )
-    groups = keys.n_unique() if keys.width else 1
-    if classes**2 * groups > _MOST_LINES:
-        raise ValueError(
-            f"by: {groups} groups with {classes**2} pairs of classes each are more than "
-            f"{_MOST_LINES} rows: group_by and a count give the pairs that occur"
+            f"truth column {shown(truth)}: {classes} classes make {pairs} pairs, and a matrix has "
+            f"at most {_MOST_PAIRS}, the matrices of all groups {_MOST_LINES}: group_by and a count "
+            "give the pairs that occur"
         )
 
 
@@ -546,54 +546,49 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
         "truth": label_value("truth", schema["truth"]),
         "prediction": label_value("0", schema["0"]),
     }
-    if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
-        return labels
-    sides = [pl.DataFrame(schema={"label": schema[column]}) for column in ("truth", "0")]
-    common = pl.concat(sides, how="vertical_relaxed").schema["label"]
+    common = pl.DataFrame(schema=schema).select(**labels).unpivot().schema["value"]
     return {name: label.cast(common) for name, label in labels.items()}
 
 
 def _validate_labels(
-    data: pl.DataFrame, names: Mapping[str, str], classes: pl.Series | None, *, drops: bool
+    rows: pl.DataFrame, names: Mapping[str, str], classes: pl.Series | None
 ) -> None:
     """Raise if a label is missing, or is none of the classes."""
-    if drops:
-        # A row that is left out may lack a prediction, too.
-        data = data.filter(label_value("truth", data.schema["truth"]).is_not_null())
-    for argument, column, advice in (
-        ("truth", data["truth"], "unjudged='drop' leaves these rows out, or fill them"),
-        ("prediction", data["0"], "fill them"),
+    for argument, advice in (
+        ("truth", "unjudged='drop' leaves these rows out, or fill them"),
+        ("prediction", "fill them"),
     ):
-        refuse_missing_labels(argument, names[argument], column, advice)
+        refuse_missing_labels(argument, names[argument], rows[argument], advice)
         if classes is not None:
-            refuse_unknown_labels(argument, names[argument], column, classes)
+            refuse_unknown_labels(argument, names[argument], rows[argument], classes)
     if classes is None:
-        warn_of_no_common_label(names["truth"], names["prediction"], data["truth"], data["0"])
+        warn_of_no_common_label(
+            names["truth"], names["prediction"], rows["truth"], rows["prediction"]
+        )
 
 
-def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series) -> pl.LazyFrame:
+def _pairs(
+    rows: pl.LazyFrame, groups: pl.LazyFrame, keys: list[str], classes: pl.Series
+) -> pl.LazyFrame:
     """Return all pairs of classes in each group, and the number of rows of each pair."""
     schema = rows.collect_schema()
     truths = pl.LazyFrame({"truth": classes.cast(schema["truth"])})
     predictions = truths.rename({"truth": "prediction"})
     pairs = truths.join(predictions, how="cross", maintain_order="left_right")
     if keys:
-        groups = rows.select(keys).unique().sort(keys)
-        pairs = groups.join(pairs, how="cross", maintain_order="left_right")
+        pairs = groups.sort(keys).join(pairs, how="cross", maintain_order="left_right")
 
     total = pl.len().cast(pl.Int64)
     if "weight" in schema:
         dtype = pl.Int64 if schema["weight"].is_integer() else pl.Float64
         total = pl.col("weight").sum().cast(dtype)
     pair = [*keys, "truth", "prediction"]
-    counts = rows.drop_nulls("truth").group_by(pair).agg(rows=total)
+    counts = rows.group_by(pair).agg(rows=total)
     pairs = pairs.join(counts, on=pair, how="left", nulls_equal=True, maintain_order="left")
-    pairs = pairs.with_columns(pl.col("rows").fill_null(0))
 
-    number = pl.col("rows")
-    rows_of_truth = number.sum().over(*keys, "truth")
-    rows_of_prediction = number.sum().over(*keys, "prediction")
+    number = pl.col("rows").fill_null(0)
     return pairs.with_columns(
-        of_truth=ratio(number, rows_of_truth),
-        of_prediction=ratio(number, rows_of_prediction),
+        rows=number,
+        of_truth=ratio(number, number.sum().over(*keys, "truth")),
+        of_prediction=ratio(number, number.sum().over(*keys, "prediction")),
     )

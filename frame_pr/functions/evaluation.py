@@ -217,11 +217,11 @@ def _evaluated(
     backend = backend_of(frame)
     value = filling(undefined)
     # Weighted means read the totals of groups.
-    columns = named
+    metrics = [*named.values()]
     if means is not None:
         means = means.of(named)
-        columns = means.columns(named)
-    request = request_for(columns.values(), request, averages=means is not None)
+        metrics += means.totals.values()
+    request = request_for(metrics, request, averages=means is not None)
     compute = partial(evaluate_request, named=named, means=means, undefined=value)
     if slices is None:
         if backend:
@@ -338,9 +338,8 @@ def evaluate_request(
     if means is None:
         return output.result(values(rows, named, undefined), list(named))
     undefinable = bool(plan_for(rows, list(named.values()), undefined).undefinable())
-    columns = means.columns(named)
-    table = values(rows, columns, undefined)
-    return averaged(output, table, list(columns), means, undefinable=undefinable)
+    table = values(rows, {**named, **means.totals}, undefined)
+    return averaged(output, table, list(named), means, undefinable=undefinable)
 
 
 def averaged(
@@ -357,7 +356,7 @@ def averaged(
     if means.over is None and not output.keys:
         raise ValueError("mean_over=True averages over all columns of by=, and there are none")
     keys = means.left(output.keys)
-    refuse_clash(output.keys, [*more_keys, *columns])
+    refuse_clash(output.keys, [*more_keys, *columns, *means.totals])
     keys += more_keys
     result = means_of(output.restore(table), keys, columns, means, undefinable=undefinable)
     if keys:

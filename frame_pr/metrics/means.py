@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
-from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.columns import by_name, refuse_clash, root_names
 from frame_pr.frames.messages import shown
 from frame_pr.metrics.metric import ColumnFunction
 from frame_pr.metrics.names import metric
@@ -41,16 +41,16 @@ _SUMMARIES: Mapping[str, ColumnFunction] = {
 STATISTICS = get_args(Statistic)
 """In addition, `qN` is the quantile below which N percent of the values lie."""
 _SCALE = 2.0**-600
-# Totals that weight each group. No metric of a caller has these names.
-_POSITIVES = "positives of the group"
-_ROWS = "rows of the group"
-_TOTALS = {_POSITIVES: "positives", _ROWS: "rows"}
-_GROUP_WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
-    "weighted": ((_POSITIVES,), lambda positives: positives),
-    "by_rows": ((_ROWS,), lambda rows: rows),
-    "by_pairs": ((_POSITIVES, _ROWS), lambda positives, rows: positives * (rows - positives)),
+_OF_GROUP = " of the group"
+"""The end of the names of totals that weight each group. No metric of a caller has these names."""
+_POSITIVES = pl.col(f"positives{_OF_GROUP}").cast(pl.Float64)
+_ROWS = pl.col(f"rows{_OF_GROUP}").cast(pl.Float64)
+_GROUP_WEIGHTS: Mapping[str, pl.Expr] = {
+    "weighted": _POSITIVES,
+    "by_rows": _ROWS,
+    "by_pairs": _POSITIVES * (_ROWS - _POSITIVES),
 }
-"""Weighted means: the totals from which the weight of a group is computed, and the weight."""
+"""The weight of a group in weighted means."""
 
 
 class Means(NamedTuple):
@@ -72,22 +72,19 @@ class Means(NamedTuple):
 
     def of(self, named: Mapping[str, str]) -> Means:
         """Return the same statistics for these metrics."""
-        thresholds = {name for name, of in named.items() if metric(of).kind == "threshold"}
+        thresholds = [name for name, of in named.items() if metric(of).kind == "threshold"]
+        weighted = [name for name in self.statistics if name in _GROUP_WEIGHTS]
+        if thresholds and weighted:
+            raise ValueError(
+                f"statistics: a threshold has no {weighted[0]!r} mean, and {thresholds[0]} is one"
+            )
         return self._replace(thresholds=frozenset(thresholds))
 
-    def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the metrics that are needed for each group, under the caller's names."""
-        columns = dict(named)
-        for statistic in self.statistics:
-            if statistic not in _GROUP_WEIGHTS:
-                continue
-            if thresholds := [name for name in named if name in self.thresholds]:
-                raise ValueError(
-                    f"statistics: a threshold has no {statistic!r} mean, and {thresholds[0]} is one"
-                )
-            totals, _ = _GROUP_WEIGHTS[statistic]
-            columns |= {total: _TOTALS[total] for total in totals}
-        return columns
+    @property
+    def totals(self) -> dict[str, str]:
+        """Return the totals that weight each group: new names, with their metrics."""
+        weights = [weight for name, weight in _GROUP_WEIGHTS.items() if name in self.statistics]
+        return {name: name.removesuffix(_OF_GROUP) for name in root_names(weights)}
 
 
 def validate_statistics(value: Any) -> list[str]:
@@ -106,7 +103,7 @@ def validate_statistics(value: Any) -> list[str]:
 def means_of(
     groups: pl.LazyFrame,
     keys: Sequence[str],
-    names: Iterable[str],
+    metrics: Sequence[str],
     means: Means,
     *,
     undefinable: bool,
@@ -116,7 +113,6 @@ def means_of(
     `undefinable`: whether some metric may have no value in some group. The column `undefined` then
     counts the groups in which any metric has none.
     """
-    metrics = [name for name in names if name not in _TOTALS]
     columns = [("groups", pl.len().cast(pl.Int64))]
     if undefinable:
         lacks_a_value = pl.any_horizontal(by_name(name).is_null() for name in metrics)
@@ -145,8 +141,7 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     if statistic == "defined":
         return value.count().cast(pl.Int64)
     if statistic in _GROUP_WEIGHTS:
-        totals, weight_of = _GROUP_WEIGHTS[statistic]
-        weight = weight_of(*(by_name(total).cast(pl.Float64) for total in totals))
+        weight = _GROUP_WEIGHTS[statistic]
         total = weight.filter(value.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
 

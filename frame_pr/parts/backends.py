@@ -82,12 +82,12 @@ class Distributed(Backend[Any]):
         result = query.of_groups(empty, means)
         if means is None:
             return self._all_groups(query, empty)
-        query = replace(query, named=means.columns(named))
+        query = replace(query, named={**named, **means.totals})
         keys = means.left(query.of_groups(empty).drop(cs.by_name(*query.named)).columns)
         average = partial(
             _means_of_part,
             keys=keys,
-            names=list(query.named),
+            metrics=list(named),
             means=means,
             undefinable="undefined" in result.columns,
         )
