@@ -535,8 +535,8 @@ def _refuse_large_matrix(truth: str, classes: int, groups: int) -> None:
     if pairs > _MOST_PAIRS or pairs * groups > _MOST_LINES:
         raise ValueError(
             f"truth column {shown(truth)}: {classes} classes make {pairs} pairs, and a matrix has "
-            f"at most {_MOST_PAIRS}, the matrices of all groups {_MOST_LINES}: group_by and a count "
-            "give the pairs that occur"
+            f"at most {_MOST_PAIRS}, the matrices of all groups {_MOST_LINES}: group_by and a "
+            "count give the pairs that occur"
         )
 
 

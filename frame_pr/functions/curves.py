@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
-from frame_pr.frames.columns import has_keys, refuse_existing, root_names, stacked
+from frame_pr.frames.columns import has_keys, refuse_clash, refuse_existing, root_names, stacked
 from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
@@ -169,12 +169,8 @@ def _metrics(
     if not has_keys(metrics):
         return {}
     named = metrics_named(metrics, truth, score)
-    for name in named:
-        if name in columns:
-            raise ValueError(
-                f"metrics: {shown(name)} is a column of the curve already: give the metric another "
-                "name"
-            )
+    taken = "metrics: {} is a column of the curve already: give the metric another name"
+    refuse_clash(named, columns, taken)
     return named
 
 
@@ -332,7 +328,8 @@ def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:
         levels_reached(number, positives, levels - 1, fractional=fractional)
         for number in (tp, tp - hits)
     )
-    return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
+    group = pl.col("group")
+    return starts(group) | ends(group) | (after > before)
 
 
 def curve_table(
@@ -379,9 +376,9 @@ def _blocks_and_formulas(
 
 _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)
 """Numbers of bins that end at a whole or a short decimal percentage."""
-_CUMULATIVE = ("k", "threshold", "tp", "precision", "recall", "lift")
-_COLUMNS_AT_ENDS = (*_CUMULATIVE, "mean_score")
-"""The metrics up to the end of a bin."""
+_AT_ENDS = ("k", "threshold", "tp", "precision", "recall", "lift", "mean_score")
+"""The metrics up to the end of a bin. The mean score in the table is that of the bin."""
+_OF_BINS = ("bin_precision", "mean_score", "bin_recall", "bin_lift")
 
 
 @public(REFUSED["gains_table"], options=RankOptions)
@@ -465,43 +462,41 @@ def gains_table(
     """
     if not is_whole(bins) or bins not in _BINS:
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
-    cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
-    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _COLUMNS_AT_ENDS]
-    names.append("prevalence")
+    lines = []
+    for i in range(1, bins + 1):
+        line = {name: pl.col(f"{name}@{100 * i / bins:g}%") for name in _AT_ENDS}
+        lines.append({"share": pl.lit(i / bins), **line})
+    names = [*root_names(*(line.values() for line in lines)), "prevalence"]
     request = request_for(names, request_of(truth, score, by, positive, options))
-    return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
+    return on_rows(frame, request, partial(_gains, names=names, lines=lines))
 
 
 def _gains(
-    frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]
+    frame: Frame,
+    request: Request,
+    names: Sequence[str],
+    lines: Sequence[Mapping[str, pl.Expr]],
 ) -> Frame:
+    """Compute what `gains_table` returns. `lines`: share and metrics at the end of each bin."""
     rows, output = rows_of(frame, request, all_groups=True)
-    start = dict.fromkeys(_COLUMNS_AT_ENDS, pl.lit(0))
-    lines = []
-    for i, cutoff in enumerate(cutoffs, 1):
-        end = {metric: pl.col(f"{metric}@{cutoff}") for metric in _COLUMNS_AT_ENDS}
-        of_bin = _of_bin(start, end, keeps_unscored=request.keeps_unscored)
-        # The mean score is that of the bin.
-        lines.append(
-            {"share": pl.lit(i / bins), **{name: end[name] for name in _CUMULATIVE}, **of_bin}
-        )
-        start = end
     table = values(rows, {name: name for name in names})
-    return output.result(stacked(table, [pl.col("group")], lines), list(lines[0]))
+    table = stacked(table, [pl.col("group", "prevalence")], lines)
 
-
-def _of_bin(
-    start: Mapping[str, pl.Expr], end: Mapping[str, pl.Expr], *, keeps_unscored: bool
-) -> dict[str, pl.Expr]:
-    """Compute the metrics of a single bin from the cumulative metrics at its two ends."""
-    rows = end["k"] - start["k"]
-    precision = ratio(end["tp"] - start["tp"], rows)
-    scores = end["mean_score"] * end["k"] - start["mean_score"] * start["k"]
-    # Of rows without a score, it is not known here how many are in the bin.
-    mean_score = pl.lit(None, dtype=pl.Float64) if keeps_unscored else ratio(scores, rows)
-    return {
-        "bin_precision": precision,
-        "mean_score": mean_score.fill_nan(None),
-        "bin_recall": end["recall"] - start["recall"],
-        "bin_lift": ratio(precision, pl.col("prevalence")),
-    }
+    k, tp, recall = map(pl.col, ("k", "tp", "recall"))
+    is_first = starts(pl.col("group"))
+    in_bin, hits, bin_recall, scores = (
+        pl.when(is_first).then(upto).otherwise(upto.diff())
+        for upto in (k, tp, recall, pl.col("mean_score") * k)
+    )
+    precision = ratio(hits, in_bin)
+    mean_score = ratio(scores, in_bin)
+    if request.keeps_unscored:
+        # Of rows without a score, it is not known here how many are in the bin.
+        mean_score = pl.lit(None, dtype=pl.Float64)
+    table = table.with_columns(
+        bin_precision=precision,
+        mean_score=mean_score.fill_nan(None),
+        bin_recall=bin_recall,
+        bin_lift=ratio(precision, pl.col("prevalence")),
+    )
+    return output.result(table, ["share", *_AT_ENDS[:-1], *_OF_BINS])

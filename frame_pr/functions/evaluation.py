@@ -10,12 +10,18 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_text, filling, names_of, public, scalar
-from frame_pr.frames.columns import by_name, column_names, listed, refuse_clash
+from frame_pr.frames.columns import (
+    by_name,
+    column_names,
+    listed,
+    refuse_clash,
+    refuse_missing,
+)
 from frame_pr.frames.dispatch import backend_of, find_kind
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.functions.slices import on_slices, validate_slices
-from frame_pr.inputs.options import Column, Columns, Options, RowOptions
+from frame_pr.frames.messages import shown
+from frame_pr.functions.slices import on_slices
+from frame_pr.inputs.options import Column, Columns, Options
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.results import OutputFrame, on_rows
 from frame_pr.inputs.rows import rows_of
@@ -176,62 +182,31 @@ def evaluate(
     named = metrics_named(metrics, truth, score)
     if check_choice("names", names, ("exact", "snake")) == "snake":
         named = {snake_case(name): metric for name, metric in named.items()}
-    keys = keys_of_means(by, mean_over, frame)
-    if slices is not None and means is None:
-        named = {"rows": "rows", "positives": "positives", **named}
-    request = request_of(truth, score, keys, positive, options)
     if check_choice("difference", difference, ("all", None)) is not None and slices is None:
         raise ValueError("difference='all' compares slices with all rows: give slices=[...]")
-    keys_of_slices = None if slices is None else validate_slices(slices)
-    return _evaluated(
-        frame, named, request, undefined, means, keys_of_slices, differences=difference is not None
-    )
-
-
-def metrics_of(
-    frame: Frame,
-    metrics: Metrics,
-    truth: Column,
-    score: Columns,
-    options: RowOptions,
-    by: Columns | None = None,
-    positive: object = None,
-    undefined: float | None = None,
-) -> Frame:
-    """Evaluate metrics as `evaluate` does: every function of a single metric ends here."""
-    named = metrics_named(metrics, truth, score)
-    return _evaluated(frame, named, request_of(truth, score, by, positive, options), undefined)
-
-
-def _evaluated(
-    frame: Frame,
-    named: Mapping[str, str],
-    request: Request,
-    undefined: float | None,
-    means: Means | None = None,
-    slices: Sequence[Sequence[Column]] | None = None,
-    *,
-    differences: bool = False,
-) -> Frame:
-    """Evaluate a frame of any kind, or let its backend do that."""
-    backend = backend_of(frame)
+    if slices is not None and means is None:
+        named = {"rows": "rows", "positives": "positives", **named}
+    keys = keys_of_means(by, mean_over, frame)
+    request = request_of(truth, score, keys, positive, options)
     value = filling(undefined)
-    # Weighted means read the totals of groups.
-    metrics = [*named.values()]
+
+    metrics_read = [*named.values()]
     if means is not None:
+        # Weighted means read the totals of groups.
         means = means.of(named)
-        metrics += means.totals.values()
-    request = request_for(metrics, request, averages=means is not None)
+        metrics_read += means.totals.values()
+    request = request_for(metrics_read, request, averages=means is not None)
     compute = partial(evaluate_request, named=named, means=means, undefined=value)
-    if slices is None:
-        if backend:
-            return backend.evaluate(request, named, means, value)
-        return on_rows(frame, request, compute)
-    if backend:
+    backend = backend_of(frame)
+    if backend and slices is not None:
         raise TypeError(
             f"slices: a {backend.name} takes no slices; evaluate(..., by=...) computes one slice"
         )
-    return on_slices(frame, request, slices, compute, differences=differences)
+    if backend:
+        return backend.evaluate(request, named, means, value)
+    if slices is None:
+        return on_rows(frame, request, compute)
+    return on_slices(frame, request, slices, compute, differences=difference is not None)
 
 
 @public(options=Options)
@@ -352,7 +327,7 @@ def averaged(
     more_keys: Sequence[str] = (),
 ) -> Frame:
     """Compute statistics over the groups of a table with a `group`; see `means_of`."""
-    refuse_no_keys("mean_over", means.over or (), output.keys)
+    refuse_missing(means.over or (), output.keys, "by columns", "mean_over")
     if means.over is None and not output.keys:
         raise ValueError("mean_over=True averages over all columns of by=, and there are none")
     keys = means.left(output.keys)
@@ -394,20 +369,21 @@ def keys_of_means(by: Columns | None, mean_over: Any, frame: Any = None) -> Colu
     names = scalar(mean_over)
     if names is None or isinstance(names, bool):
         return by
-    keys = []
-    existing = set()
-    if by is not None:
-        keys = listed("by", by)
-        expressions = [key for key in keys if isinstance(key, pl.Expr)]
-        if any(expression.meta.has_multiple_outputs() for expression in expressions):
-            return by
-        # With several scores, "system" is a key that no column holds.
-        existing = {"system", *(expression.meta.output_name() for expression in expressions)}
-        existing.update(str(key) for key in keys if not isinstance(key, pl.Expr))
+    keys = [] if by is None else listed("by", by)
+    # With several scores, "system" is a key that no column holds.
+    existing = {"system"}
+    for key in keys:
+        if isinstance(key, pl.Expr):
+            name = key.meta.output_name(raise_if_undetermined=False)
+            if name is None:
+                # An expression of several columns.
+                return by
+            key = name
+        existing.add(str(key))
     more = [name for name in column_names("mean_over", names) if str(name) not in existing]
     kind = find_kind(frame)
     if kind is not None:
-        kind.refuse_missing([name for name in more if name != "system"], "mean_over")
+        kind.refuse_missing(more, "mean_over")
     return [*keys, *more]
 
 
@@ -426,59 +402,35 @@ def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
     ]
 
 
-def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:
-    """Check that all of these are keys."""
-    for name in names:
-        if name in keys:
-            continue
-        if not keys:
-            raise ValueError(
-                f"{argument} names {shown(name)}, and by= names no column: name it in by=, too"
-            )
-        near = nearest(name, keys)
-        hint = did_you_mean(near) if near else "name it in by=, too"
-        raise ValueError(
-            f"{argument} names {shown(name)}, which is not one of the keys: "
-            f"{', '.join(keys)[:100]}; {hint}"
-        )
-
-
 def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
     """Return new names with their metrics; without a dict, a metric keeps its name.
 
     `columns`: the arguments that follow.
     """
     if isinstance(metrics, Mapping):
-        for name, of in metrics.items():
-            if not isinstance(name, str) or not name:
-                raise TypeError(
-                    f"metrics takes a dict of new name and metric; got the name {shown(name)}"
-                )
-            if is_metric(name) and not is_metric(of):
-                raise ValueError(
-                    f"metrics: the new name comes first, then the metric; got {shown(name)}: "
-                    f"{shown(of)}"
-                )
         named = dict(metrics)
+        for name, of in named.items():
+            pair = f"{shown(name)}: {shown(of)}"
+            if not (isinstance(name, str) and name and isinstance(of, str)):
+                raise TypeError(f"metrics takes a dict of new name and metric; got {pair}")
+            if is_metric(name) and not is_metric(of):
+                raise ValueError(f"metrics: the new name comes first, then the metric; got {pair}")
     else:
         named = {name: name for name in names_of("metrics", metrics, "names of metrics")}
-    for of in named.values():
-        if not isinstance(of, str):
-            raise TypeError(f"metrics takes names of metrics; got {shown(of)}")
     try:
         for of in named.values():
             metric(of)
     except ValueError:
-        _refuse_unknown(named, columns)
+        _refuse_unknown([*named.values()], columns)
         raise
     if not named:
         raise ValueError("metrics is an empty dict: give at least one")
     return named
 
 
-def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
+def _refuse_unknown(metrics: Sequence[str], columns: Sequence[Any]) -> None:
     """Raise if several metrics are unknown, or if metrics and columns were swapped."""
-    unknown = [of for of in named.values() if not is_metric(of)]
+    unknown = [name for name in metrics if not is_metric(name)]
     other_arguments = [
         name for column in columns for name in (column if isinstance(column, list) else [column])
     ]
@@ -487,23 +439,15 @@ def _refuse_unknown(named: Mapping[str, str], columns: Sequence[Any]) -> None:
             f"the metrics come first, then truth and score; got metrics={shown(unknown[0])}"
         )
     if len(unknown) > 1:
-        raise ValueError(
-            f"no metrics are named {', '.join(map(shown, unknown))}; "
-            f"{_hints([*named.values()], unknown)}"
-        )
+        names = ", ".join(map(shown, unknown))
+        raise ValueError(f"no metrics are named {names}; {_hints(metrics, unknown)}")
 
 
 def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
     """Return the whole list in our spelling, or what to write instead of each unknown name."""
-    ours = {of: of for of in metrics}
-    for of in unknown:
-        meant = [name for other in meant_names(of) for name in example_names(other)]
-        ours[of] = next(iter(meant), "")
-    if all(ours.values()):
-        return f"did you mean {[ours[of] for of in metrics]}?"
-    names_of_hint: dict[str, list[str]] = {}
-    for of in dict.fromkeys(unknown):
-        names_of_hint.setdefault(metric_hint(of), []).append(shown(of))
-    names_of_hint.pop("", None)
-    parts = [f"{', '.join(names)}: {hint}" for hint, names in names_of_hint.items()]
-    return "; ".join(parts[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"
+    meant = {name: meant_names(name)[:1] for name in unknown}
+    if all(meant.values()):
+        ours = [example_names(name)[0] for of in metrics for name in meant.get(of, [of])]
+        return f"did you mean {ours}?"
+    hints = [f"{shown(name)}: {hint}" for name in unknown if (hint := metric_hint(name))]
+    return "; ".join(hints[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 from frame_pr.frames.arguments import check_choice, public, refuse_both
 from frame_pr.frames.kinds import Frame
-from frame_pr.functions.evaluation import metrics_of
+from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.options import REFUSED, Column, Columns, GainOptions, LabelOptions, RankOptions
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.numbers import each, f_of
@@ -96,7 +96,16 @@ def average_precision(
     By hand: the positives of ink have ranks 1 and 3, (1/1 + 2/3) / 2; those of tea have ranks 2 and
     3, (1/2 + 2/3) / 2.
     """
-    return metrics_of(frame, "average_precision", truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame,
+        "average_precision",
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+        **options,
+    )
 
 
 @public(REFUSED["interpolated_average_precision"], options=LabelOptions)
@@ -178,7 +187,9 @@ def interpolated_average_precision(
     name = "interpolated_average_precision"
     if levels is not None:
         name += f"_{levels}"
-    return metrics_of(frame, name, truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame, name, truth, score, by=by, positive=positive, undefined=undefined, **options
+    )
 
 
 @public(REFUSED["average_precision_at_k"], options=RankOptions)
@@ -254,7 +265,9 @@ def average_precision_at_k(
     suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
     suffix = suffixes[check_choice("divisor", divisor, list(suffixes))]
     names = [f"{name}{suffix}" for name in at_ranks("average_precision", k)]
-    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame, names, truth, score, by=by, positive=positive, undefined=undefined, **options
+    )
 
 
 @public(REFUSED["precision_at_k"], options=RankOptions)
@@ -333,8 +346,15 @@ def precision_at_k(
     │ tea   ┆ 0.0         ┆ 0.5         │
     └───────┴─────────────┴─────────────┘
     """
-    return metrics_of(
-        frame, at_ranks("precision", k), truth, score, options, by, positive, undefined
+    return evaluate(
+        frame,
+        at_ranks("precision", k),
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+        **options,
     )
 
 
@@ -400,7 +420,16 @@ def recall_at_k(
     >>> fp.recall_at_k(run, "relevant", "score", [1, 2], by="query").rows()
     [('ink', 0.5, 0.5), ('tea', 0.0, 0.5)]
     """
-    return metrics_of(frame, at_ranks("recall", k), truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame,
+        at_ranks("recall", k),
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+        **options,
+    )
 
 
 @public(REFUSED["f_beta"], options=LabelOptions)
@@ -496,7 +525,9 @@ def f_beta(
         names = [f"{f}@{Threshold.of(value)}" for value in each("threshold", threshold)]
     elif k is not None:
         names = at_ranks(f, k)
-    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame, names, truth, score, by=by, positive=positive, undefined=undefined, **options
+    )
 
 
 @public(REFUSED["roc_auc"], options=LabelOptions)
@@ -566,7 +597,9 @@ def roc_auc(
     >>> fp.roc_auc(run, "relevant", "score", by="query").rows()  # 1 of 2 pairs; 0 of 2
     [('ink', 0.5), ('tea', 0.0)]
     """
-    return metrics_of(frame, "roc_auc", truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame, "roc_auc", truth, score, by=by, positive=positive, undefined=undefined, **options
+    )
 
 
 @public(REFUSED["ndcg"], options=GainOptions)
@@ -646,7 +679,9 @@ def ndcg(
     names = ["ndcg"]
     if k is not None:
         names = at_ranks("ndcg", k)
-    return metrics_of(frame, names, truth, score, options, by, positive, undefined)
+    return evaluate(
+        frame, names, truth, score, by=by, positive=positive, undefined=undefined, **options
+    )
 
 
 def at_ranks(head: str, k: Any) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -25,7 +24,7 @@ _BETWEEN = " | "
 """What separates two keys."""
 
 
-def validate_slices(slices: Any) -> list[list[Column]]:
+def _validate(slices: Any) -> list[list[Column]]:
     """Validate slices: columns, or lists of columns."""
     if isinstance(slices, (str, pl.Expr)):
         slices = [slices]
@@ -40,15 +39,14 @@ def validate_slices(slices: Any) -> list[list[Column]]:
         if not names:
             raise ValueError("slices has an empty list: all rows are a slice anyway")
         if columns.count(names) > 1:
-            slice_twice = names if len(names) > 1 else names[0]
-            raise ValueError(f"slices has {shown(slice_twice)} twice")
+            raise ValueError(f"slices has {', '.join(map(shown, names))} twice")
     return keys
 
 
 def on_slices(
     frame: Frame,
     request: Request,
-    slices: Sequence[Sequence[Column]],
+    slices: Any,
     compute: Callable[[Any, Request], Any],
     *,
     value: str = "value",
@@ -62,15 +60,16 @@ def on_slices(
     as text; the parameter names the column), and these columns but the `hidden` ones.
     `differences`: also the difference of each metric to that of all rows.
     """
+    slice_keys = _validate(slices)
     frame = read_stream(frame)  # A stream can be read once, and each slice reads the rows.
     by = list(request.keys)
-    keys = [key for names in slices for key in names]
+    keys = [key for names in slice_keys for key in names]
     expressions = [key for key in keys if isinstance(key, pl.Expr)]
     columns = dict.fromkeys(key for key in keys if not isinstance(key, pl.Expr))
 
     def stack(rows: Any, of_all: Request) -> Any:
-        results = [compute(rows, replace(of_all, keys=[*by, *names])) for names in ([], *slices)]
-        kinds = [kind_of(result) for result in results]
+        requests = [replace(of_all, keys=[*by, *names]) for names in ([], *slice_keys)]
+        kinds = [kind_of(compute(rows, request)) for request in requests]
         return _stacked(kind_of(rows), kinds, value, hidden, differences=differences)
 
     return on_rows(frame, replace(request, keys=[*by, *columns, *expressions]), stack)
@@ -85,29 +84,27 @@ def _stacked(
     differences: bool,
 ) -> Any:
     """Stack results: the first is of all rows, the others have more keys after those of `by`."""
-    of_all = [str(name) for name in results[0].columns]
-    of_first_slice = [str(name) for name in results[1].columns]
+    names_of_results = [list(map(str, result.columns)) for result in results]
+    of_all, of_first_slice, *_ = names_of_results
     pairs = zip(of_all, of_first_slice, strict=False)
-    by = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    by = [name for name, same_place in pairs if name == same_place]
     columns = of_all[len(by) :]
-    refuse_clash([*by], ["slice", value])
-    refuse_clash(["slice", value], columns)
+    refuse_clash([*by, *columns], ["slice", value])
 
     kind, results = kind.with_keys(by, results)
     tables = []
-    for result in results:
-        names = [str(name) for name in result.columns]
-        keys = names[len(by) : len(names) - len(columns)]
+    for result, names in zip(results, names_of_results, strict=True):
+        keys = names[len(by) : -len(columns)]
         if keys == [ALL]:
             raise ValueError(f"slices: {ALL!r} is the slice of all rows; rename the column")
         coded, _ = result.with_keys(keys)
         rows = coded.read(names)
         schema = rows.collect_schema()
-        texts = [_text(key, schema[key]) for key in keys] or [pl.lit(ALL)]
+        texts = [_text(key, schema[key]) for key in keys]
         table = rows.select(
             *map(by_name, by),
             pl.lit(_BETWEEN.join(keys) if keys else ALL).alias("slice"),
-            pl.concat_str(texts, separator=_BETWEEN).alias(value),
+            pl.concat_str(texts or pl.lit(ALL), separator=_BETWEEN).alias(value),
             *(by_name(name) for name in columns if name not in hidden),
         )
         tables.append(table)
@@ -124,18 +121,14 @@ def _with_differences(table: pl.LazyFrame, by: list[str], columns: list[str]) ->
     """Add the difference of each metric to that of all rows."""
     differences = {f"difference_{name}": name for name in columns if name not in _NO_METRICS}
     refuse_clash([*by, *columns], differences)
-    keys = [by_name(name) for name in by]
-    if "system" in columns:
-        keys.append(by_name("system"))
-
+    keys = [by_name(name) for name in (*by, "system") if name in (*by, *columns)]
+    # A window needs a key.
+    keys.append(pl.lit(0))
     of_all_rows = pl.col("slice") == ALL
     new = {}
     for difference, name in differences.items():
-        column = by_name(name)
-        whole = column.filter(of_all_rows).first()
-        if keys:
-            whole = whole.over(keys)
-        new[difference] = column.cast(pl.Float64) - whole
+        column = by_name(name).cast(pl.Float64)
+        new[difference] = column - column.filter(of_all_rows).first().over(keys)
     return table.with_columns(**new)
 
 

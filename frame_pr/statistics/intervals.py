@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import check_choice, check_flag, check_float, che
 from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
-from frame_pr.functions.slices import on_slices, validate_slices
+from frame_pr.functions.slices import on_slices
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions, options_in
 from frame_pr.inputs.request import request_of
 from frame_pr.statistics.bootstrap import Draws
@@ -221,7 +221,7 @@ def intervals(
         return on_slices(
             frame,
             request,
-            validate_slices(slices),
+            slices,
             lambda rows, part: of_slice(rows, by=list(part.keys) or None),
             value="slice_value",
             hidden=hidden,

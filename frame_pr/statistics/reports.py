@@ -13,7 +13,7 @@ from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.dispatch import find_kind, kind_of, read_stream
 from frame_pr.frames.kinds import Frame, FrameKind, lazily
 from frame_pr.functions.evaluation import evaluate
-from frame_pr.functions.slices import on_slices, validate_slices
+from frame_pr.functions.slices import on_slices
 from frame_pr.inputs.options import REFUSED, Column, Columns, ReportOptions, options_in
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics import rates
@@ -136,7 +136,7 @@ def report(
         in_slices: Frame = on_slices(
             frame,
             request,
-            validate_slices(slices),
+            slices,
             lambda rows, part: of_slice(rows, by=list(part.keys) or None),
             value="slice_value",
         )

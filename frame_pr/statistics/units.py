@@ -16,11 +16,12 @@ from frame_pr.frames.columns import (
     has_keys,
     listed,
     refuse_clash,
+    refuse_missing,
 )
 from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import metrics_named, refuse_no_keys
+from frame_pr.functions.evaluation import metrics_named
 from frame_pr.inputs.options import EvaluationOptions, options_in
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.results import OutputFrame
@@ -104,7 +105,7 @@ class Evaluation(NamedTuple):
                 )
             return compared
         averaged = list(map(str, self.over))
-        refuse_no_keys("mean_over", averaged, keys)
+        refuse_missing(averaged, keys, "by columns", "mean_over")
         if self.group in averaged and self.between is not None:
             raise ValueError(
                 f"mean_over names {shown(self.group)}, whose values are compared: name the units "

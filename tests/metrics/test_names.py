@@ -144,7 +144,7 @@ def test_what_is_said_about_a_name_that_is_none(name, hint):
     ("names", "hint"),
     [
         (["auroc", "rows", "auprc"], "did you mean ['roc_auc', 'rows', 'average_precision']?"),
-        (["err", "err@10", "rows"], "no metrics are named 'err', 'err@10'; 'err', 'err@10': ir_"),
+        (["err", "err@10", "rows"], "no metrics are named 'err', 'err@10'; 'err': ir_measures"),
         (["ppv@5", "recall"], "did you mean ['precision@5', 'recall@10']?"),
         (["auroc", "gini"], "'auroc': did you mean 'roc_auc'?; 'gini': it is 2 * roc_auc - 1"),
         (["qqqqqqqq", "xxxxxxxx"], "frame_pr.metrics() lists all names"),
