@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_whole, is_whole, public, scalar, several
 from frame_pr.frames.columns import by_name
@@ -20,6 +21,7 @@ from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.results import on_rows
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.validate import Selection, selected, validate
+from frame_pr.inputs.weights import WEIGHT_COLUMNS
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
 from frame_pr.ranking.blocks import blocks_of, ends, from_start, starts
@@ -126,16 +128,8 @@ def tallied(
     selection = selected(frame, request)
     names = _names(selection)
     validate(selection, request)
-    rows = selection.data
-    schema = rows.schema
-    # A score that is neither binned nor a key is filled where it is ranked.
-    float_scores = [
-        name
-        for name in selection.scores
-        if schema[name].is_float() and (name != "0" or isinstance(bins, list))
-    ]
-    if float_scores:
-        rows = rows.with_columns(pl.col(float_scores).fill_nan(None))
+    float_scores = cs.by_name(*selection.scores) & cs.float()
+    rows = selection.data.with_columns(float_scores.fill_nan(None))
 
     ascending = request.ascending
     if isinstance(bins, list):
@@ -146,12 +140,11 @@ def tallied(
             rows = rows.with_columns(reached)
 
     columns = list(names.values())
-    has_counts = "count" in selection.others
-    table = _count_equal_rows(rows, columns, has_counts=has_counts, ascending=ascending)
+    table = _count_equal_rows(rows, columns, ascending=ascending)
     if isinstance(bins, int):
         for column in selection.scores:
             table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
-        table = _count_equal_rows(table.collect(), columns, has_counts=True, ascending=ascending)
+        table = _count_equal_rows(table.collect(), columns, ascending=ascending)
 
     named = table.select("count", **names)
     return selection.kind.give(named.select(*map(by_name, names), "count"), list(names))
@@ -160,44 +153,41 @@ def tallied(
 def _names(selection: Selection[Frame]) -> dict[str, str]:
     """Return the caller's names of the columns of a tally, each with its name in `selection`."""
     names: dict[str, str] = {}
-    arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
     others = selection.others
     columns = selection.keys | {"truth": others["truth"]} | selection.scores
-    columns |= {role: others[role] for role in ("weight", "gain") if role in others}
+    columns |= {role: others[role] for role in WEIGHT_COLUMNS if role in others}
     for internal, name in columns.items():
         if name == "count":
             raise ValueError(
                 f"column {shown(name)} is named like the one that tally adds: rename it before the "
                 "call"
             )
-        pair = [names.get(name, internal), internal]
-        if name in names and not selection.arguments.keys().isdisjoint(pair):
-            both = " and ".join(arguments.get(column, column) for column in pair)
+        first = names.setdefault(name, internal)
+        # A column of the frame may have two roles, and an expression is a column of its own.
+        if first != internal and not selection.arguments.keys().isdisjoint([first, internal]):
             raise ValueError(
-                f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another "
-                "name"
+                f"two columns of the tally would be named {shown(name)}: .alias(...) gives one of "
+                "them another name"
             )
-        names.setdefault(name, internal)
     return names
 
 
 def _count_equal_rows(
-    rows: pl.DataFrame, columns: Sequence[str], *, has_counts: bool, ascending: bool
+    rows: pl.DataFrame, columns: Sequence[str], *, ascending: bool
 ) -> pl.LazyFrame:
     """Aggregate rows that are equal in these columns, with their `count`."""
     # Rank by the first score, in groups of all other columns: blocks are then rows with equal
     # values.
     others = [column for column in columns if column != "0"]
     options: Options = {"unscored": "unretrieved", "ascending": ascending}
-    if has_counts:
+    if "count" in rows.columns:
         options["count"] = "count"
     ranked, output = rows_of(
         rows.with_columns(positive=False), request_of("positive", "0", others, None, options)
     )
     blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
-    if has_counts:
-        blocks = blocks.filter(pl.col("size") > 0)
-    return output.restore(blocks).rename({"threshold": "0", "size": "count"})
+    counts = output.restore(blocks.filter(pl.col("size") > 0))
+    return counts.rename({"threshold": "0", "size": "count"})
 
 
 def _binned(
@@ -236,13 +226,14 @@ def _binned(
     return table.drop("group", "block", "upto", "bin")
 
 
-def bin_edges(
-    dtype: pl.DataType, edges: list[Threshold], *, ascending: bool
-) -> tuple[pl.Series, pl.Series]:
-    """Return the sorted edges in the dtype of the scores, and the score of each bin, one more.
+def _edges_reached(
+    scores: pl.Series, name: str, edges: list[Threshold], *, ascending: bool
+) -> pl.Series:
+    """Return the worst score of the bin of each score. `name`: the caller's column.
 
     The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
     """
+    dtype = scores.dtype
     numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
     worst: float | None = None
     if dtype.is_float():
@@ -252,24 +243,20 @@ def bin_edges(
         # Every score reaches an edge below the range of the dtype, and none reaches one above it.
         reachable = [edge for edge in numbers if (edge >= low if ascending else edge <= high)]
         numbers = {min(max(edge, low), high) for edge in reachable}
-    typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
+
+    sorted_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
     beyond = pl.Series([worst], dtype=dtype)
-    return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
-
-
-def _edges_reached(
-    scores: pl.Series, name: str, edges: list[Threshold], *, ascending: bool
-) -> pl.Series:
-    """Return the worst score of the bin of each score. `name`: the caller's column."""
-    typed_edges, labels = bin_edges(scores.dtype, edges, ascending=ascending)
-    side: Literal["left", "right"] = "left" if ascending else "right"
-    reached = labels.gather(typed_edges.search_sorted(scores, side=side))
+    labels = [beyond, sorted_edges]
+    side: Literal["left", "right"] = "right"
+    if ascending:
+        labels.reverse()
+        side = "left"
+    reached = pl.concat(labels).gather(sorted_edges.search_sorted(scores, side=side))
     lost = scores.filter(reached.is_null() & scores.is_not_null())
     if len(lost):
         raise ValueError(
             f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no "
-            f"{scores.dtype} is "
-            "infinite: add an edge that all scores reach"
+            f"{dtype} is infinite: add an edge that all scores reach"
         )
     return reached.zip_with(scores.is_not_null(), scores).alias(scores.name)
 

@@ -123,7 +123,7 @@ def test_a_column_that_plays_two_parts_stands_once():
         ).item()
         == 1
     )
-    with pytest.raises(ValueError, match="truth and gain would be one column 'grade' of the tally"):
+    with pytest.raises(ValueError, match="two columns of the tally would be named 'grade'"):
         fp.tally(data, pl.col("grade") > 0, "s", gain="grade")
     with pytest.raises(ValueError, match="column 'count' is named like the one that tally adds"):
         fp.tally(data.rename({"s": "count"}), "grade", "count")
