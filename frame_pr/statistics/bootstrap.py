@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.frames.progress import with_progress
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
-from frame_pr.metrics.names import is_metric
-from frame_pr.metrics.rates import is_rate
+from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.sort import PackedRows, pack_rows
 from frame_pr.ranking.sort_keys import SortKey, key_of
 from frame_pr.statistics.bounds import Array, array_of
@@ -34,6 +33,10 @@ _ROWS_PER_STRATUM = 1_500
 generator of such variates for a stratum the time of 1,500 rows."""
 _APART = ("weight", "gain", "judged", "cluster")
 """Columns that tell rows apart that share a sort key."""
+_WHOLE_RANKINGS = ("average_precision", "interpolated_average_precision", "roc_auc")
+"""Metrics of all positives and negatives that are 1 for perfect rankings."""
+_RARER = pl.col("df") + 1
+"""The number of rows of the rarer label, or of units."""
 
 
 class Draws(NamedTuple):
@@ -50,130 +53,59 @@ class Draws(NamedTuple):
 
 
 class Replicates(NamedTuple):
-    """A metric of samples, and of their replicates."""
+    """The metrics of a sample, and of its replicates."""
 
     table: pl.DataFrame
-    """A row per result: its keys, `value`, `undefined` (the groups without a value), `units`, the
-    degrees of freedom `df`, `positives`, `negatives`, and `selected` (the rows that the cutoff
-    selects, if they are independent).
+    """A row per metric `m` and result: its keys, `value`, `undefined` (the groups without a value),
+    `units`, `positives`, `negatives`, the standard `error` of means of units, the degrees of
+    freedom `df`, and `whole` (the number of rows of which a value of 0 or 1 is the share).
     """
     drawn: Array
-    """A row per replicate and a column per result; NaN without a value."""
+    """A row per replicate, and a column per row of the table; NaN without a value."""
 
 
-def replicates_of(
-    sample: Sample[Any], draws: Draws, compared: str | None = None
-) -> list[Replicates]:
-    """Evaluate each metric of a sample and of its replicates.
+def replicates_of(sample: Sample[Any], draws: Draws, compared: str | None = None) -> Replicates:
+    """Evaluate the metrics of a sample and of its replicates.
 
     `compared`: the column of the key whose values are compared. Its groups are one sample, so that
     units, clusters and rows which are in several of them are drawn together.
     """
     if isinstance(sample, UnitValues):
         return _replicates_of_units(sample, draws, compared)
-    groups = _groups_of(sample, compared)
-    data = _data_of(sample.rows, groups)
-    index = groups.select(*sample.keys.values(), "result").unique().sort("result")
-    degrees = _degrees(data, clustered="cluster" in data.columns)
-    index = index.join(degrees, on="result", how="left")
-    index = index.with_columns(pl.col("units").fill_null(0))
-
-    # Groups without values have only dropped rows.
-    rows = replace(
-        sample.rows,
-        drops=False,
-        has_counts=True,
-        groups=None,
-        valued_groups=None,
-    )
-    names = [metric.name for metric in sample.metrics]
-    distinct = list(dict.fromkeys(names))
-    replicates = _evaluate(
-        rows,
-        data,
-        groups["result"],
-        distinct,
-        sample.undefined,
-        draws,
-    )
-
-    metrics = []
-    for m, name in enumerate(names):
-        means = _means_of_groups(groups, m)
-        table = index.join(
-            means,
-            on="result",
-            how="left",
-            maintain_order="left",
-        )
-        drawn = _matrix(replicates, name, draws.repeats, len(index))
-        metrics.append(Replicates(table, drawn))
-    return metrics
+    return _replicates_of_rows(sample, draws, compared)
 
 
-def _groups_of(sample: SampledRows[Any], compared: str | None) -> pl.DataFrame:
-    """Return the groups in the order of their keys, with the metrics as columns `0`, `1` and so on.
-
-    `code` is the group of the rows, `number` the place of the group, `result` the result that it
-    belongs to, and `sample` the rows that are drawn together.
-    """
-    named = {str(m): metric.name for m, metric in enumerate(sample.metrics)}
-    named |= _selected(sample)
-    exact = values(sample.rows, named, sample.undefined)
-    exact = exact.with_columns(code="group")
-    groups = sample.restored(exact.collect())
-
-    # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
-    # the order of the rows.
-    groups = groups.sort("code")
-    number = pl.int_range(pl.len())
-    groups = groups.with_columns(number=number)
-
-    keys = list(sample.keys.values())
-    result = pl.col("number")
-    if sample.averaged:
-        result = _number_of(keys)
-    drawn_together = result
-    if compared is not None:
-        others = [key for key in keys if key != compared]
-        drawn_together = _number_of(others)
-    return groups.with_columns(result=result, sample=drawn_together)
-
-
-def _data_of(rows: Rows, groups: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct rows with their counts, and the numbers of their groups."""
-    numbers = groups.select("number", "result", "sample", group="code")
-    data = counted_rows(rows)
-    data = data.join(numbers, on="group")
-    data = data.drop("group")
-    return data.rename({"number": "group"})
-
-
-def _means_of_groups(groups: pl.DataFrame, m: int) -> pl.DataFrame:
-    """Return the mean of a metric over the groups of each `result`."""
-    value = pl.col(str(m)).cast(pl.Float64)
-    undefined = value.null_count()
-    selected = pl.lit(None, pl.Int64)
-    if f"k{m}" in groups.columns:
-        selected = pl.col(f"k{m}").sum()
-    return groups.group_by("result").agg(
-        value=value.mean().fill_nan(None),
-        undefined=undefined.cast(pl.Int64),
-        selected=selected,
+def _with_results(
+    table: pl.DataFrame, keys: Mapping[str, str], compared: str | None
+) -> pl.DataFrame:
+    """Number the keys of a table, `result`, and the results that are drawn together, `sample`."""
+    columns = list(keys.values())
+    of_samples = [column for column in columns if column != compared]
+    return table.with_columns(
+        result=_number_of(columns),
+        sample=_number_of(of_samples),
     )
 
 
-def _replicates_of_units(
-    sample: UnitValues[Any], draws: Draws, compared: str | None
-) -> list[Replicates]:
+def _number_of(columns: Sequence[str]) -> pl.Expr:
+    """Number the combinations of values of the columns in their order."""
+    if not columns:
+        return pl.lit(0, dtype=pl.Int64)
+    rank = pl.struct(columns).rank("dense")
+    return rank.cast(pl.Int64) - 1
+
+
+# units
+# -------------------------------------------------------------------------------------------------
+
+
+def _replicates_of_units(sample: UnitValues[Any], draws: Draws, compared: str | None) -> Replicates:
     """Evaluate the means of units, such as queries, or of clusters of units, in each replicate."""
     keys = list(sample.keys.values())
-    others = [key for key in keys if key != compared]
-    table = sample.table.with_row_index("row")
-    table = table.with_columns(
-        result=_number_of(keys),
-        sample=_number_of(others),
-    )
+    column = _number_of(["m", *keys])
+    row = pl.int_range(pl.len()).over("m")
+    table = sample.table.with_columns(column=column, row=row)
+    table = _with_results(table, sample.keys, compared)
     # Without keys of units, each row is a unit of its own.
     unit = sample.unit_columns or ["row"]
     if sample.clustered:
@@ -182,128 +114,186 @@ def _replicates_of_units(
     units = _with_strata(table, on)
     numbers = units.select(*on, "unit")
     table = table.join(numbers, on=on, nulls_equal=True)
-    table = table.drop_nulls("value")
-    sampler = Sampler(units.select("sample", "stratum", "n"), draws.seed)
 
-    estimates = sample.estimates()
-    estimates = estimates.with_columns(
-        positives="units",
-        negatives="units",
-        selected=pl.lit(None, pl.Int64),
-    )
-    index = sample.table.select(keys or pl.lit(0).alias("none")).unique()
-    index = index.with_columns(result=_number_of(keys))
-    index = index.sort("result")
-
-    metrics = []
-    for m in range(len(sample.bounds)):
-        means = estimates.filter(m=m)
-        if keys:
-            means = index.join(
-                means,
-                on=keys,
-                how="left",
-                nulls_equal=True,
-                maintain_order="left",
-            )
-        of_metric = table.filter(m=m)
-        drawn = _drawn_means(of_metric, sampler, draws.repeats, len(index))
-        metrics.append(Replicates(means, drawn))
-    return metrics
+    shares = [m for m, bounds in enumerate(sample.bounds) if bounds == "share"]
+    is_share = pl.col("m").is_in(shares)
+    estimates = sample.estimates().sort(column)
+    estimates = estimates.with_columns(whole=pl.when(is_share).then(_RARER))
+    sampler = Sampler(units, draws.seed)
+    drawn = _drawn_means(table.drop_nulls("value"), sampler, draws.repeats, len(estimates))
+    return Replicates(estimates, drawn)
 
 
-def _drawn_means(table: pl.DataFrame, sampler: Sampler, repeats: int, results: int) -> Array:
-    """Return the means of `value`, a row per replicate and a column per result."""
+def _drawn_means(table: pl.DataFrame, sampler: Sampler, repeats: int, columns: int) -> Array:
+    """Return the means of `value`, a row per replicate and a column for each number `column`."""
     import numpy as np
 
-    result = table["result"].to_numpy()
+    column = table["column"].to_numpy()
     unit = table["unit"].to_numpy()
     value = array_of(table, "value")
-    means = np.empty((repeats, results))
+    means = np.empty((repeats, columns))
     for replicate in range(repeats):
-        counts = sampler.draw(replicate)
-        n = counts[unit]
-        sums = np.bincount(result, n * value, minlength=results)
-        numbers = np.bincount(result, n, minlength=results)
+        n = sampler.draw(replicate)[unit]
+        sums = np.bincount(column, n * value, minlength=columns)
+        numbers = np.bincount(column, n, minlength=columns)
         with np.errstate(invalid="ignore"):
             means[replicate] = sums / numbers
     return means
 
 
-def _selected(sampled: SampledRows[Any]) -> dict[str, str]:
-    """Return the metrics `k@` of cutoffs, the rows that these select, by columns `k0` and so on."""
-    if sampled.clustered or not sampled.rows.weights.ranks:
-        return {}
-    selected = {}
-    for m, metric in enumerate(sampled.metrics):
-        name = metric.name.removeprefix("interpolated_")
-        head, _, cutoff = name.partition("@")
-        size = f"k@{cutoff}"
-        if cutoff and is_rate(head) and is_metric(size):
-            selected[f"k{m}"] = size
-    return selected
+# rows
+# -------------------------------------------------------------------------------------------------
 
 
-def _number_of(keys: Sequence[str]) -> pl.Expr:
-    """Number the combinations of the keys in their order."""
-    if not keys:
-        return pl.lit(0, dtype=pl.Int64)
-    rank = pl.struct(keys).rank("dense")
-    return rank.cast(pl.Int64) - 1
+def _replicates_of_rows(sample: SampledRows[Any], draws: Draws, compared: str | None) -> Replicates:
+    """Evaluate metrics in each replicate of rows, or of clusters of rows."""
+    groups = _groups_of(sample, compared)
+    numbers = groups.select("number", "result", "sample", group="code")
+    data = counted_rows(sample.rows).join(numbers, on="group")
+    data = data.drop("group").rename({"number": "group"})
+
+    index = groups.select(*sample.keys.values(), "result").unique()
+    index = index.join(_degrees(data), on="result", how="left").sort("result")
+    index = index.with_columns(pl.col("units").fill_null(0), error=pl.lit(None, pl.Float64))
+    parts = [_with_means(index, groups, m, name) for m, name in enumerate(sample.names)]
+    table = pl.concat(parts)
+    shape = (draws.repeats, len(parts), len(index))
+    drawn = _drawn_metrics(sample, data, groups["result"], draws, shape)
+    return Replicates(table, drawn.reshape(draws.repeats, len(table)))
 
 
-def _matrix(replicates: pl.DataFrame, name: str, repeats: int, results: int) -> Array:
-    """Return the values of a metric, a row per replicate and a column per result."""
-    import numpy as np
+def _groups_of(sample: SampledRows[Any], compared: str | None) -> pl.DataFrame:
+    """Return the groups in the order of their keys, with the metrics as columns `0`, `1` and so on.
 
-    matrix = np.full((repeats, results), np.nan)
-    row = replicates["replicate"]
-    column = replicates["result"]
-    matrix[row, column] = array_of(replicates, name)
-    return matrix
+    `k0`, `k1` and so on are the rows that cutoffs select. `code` is the group of the rows, `number`
+    the place of the group, `result` the result that it belongs to, and `sample` the rows that are
+    drawn together.
+    """
+    named = {str(m): name for m, name in enumerate(sample.names)}
+    if sample.rows.weights.ranks and not sample.clustered:
+        for m, name in enumerate(sample.names):
+            if _whole_of(name) == "selected":
+                cutoff = name.partition("@")[2]
+                named[f"k{m}"] = f"k@{cutoff}"
+    exact = values(sample.rows, named, sample.undefined)
+    exact = exact.with_columns(code="group")
+    # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
+    # the order of the rows.
+    groups = sample.restored(exact.collect()).sort("code")
+    groups = groups.with_columns(number=pl.int_range(pl.len()))
+    groups = _with_results(groups, sample.keys, compared)
+    if sample.averaged:
+        return groups
+    return groups.with_columns(result="number")
 
 
-def _degrees(data: pl.DataFrame, *, clustered: bool) -> pl.DataFrame:
+def _whole_of(name: str) -> Literal["rarer", "selected"] | None:
+    """Return the rows of which a value of 0 or 1 is the share; None if the metric is no share.
+
+    Those of the rarer label, or those that the cutoff selects.
+    """
+    if name in _WHOLE_RANKINGS:
+        return "rarer"
+    # A threshold with an interpolated precision selects at least the rows of the recall.
+    head = name.removeprefix("interpolated_").partition("@")[0]
+    rate = RATES.get(head)
+    if rate is None or rate.row_share is None:
+        return None
+    reached = pl.col("reached")
+    whole = rate.row_share.whole(pl.col("truth"), reached)
+    if whole.meta.eq(reached):
+        return "selected"
+    return None if "reached" in whole.meta.root_names() else "rarer"
+
+
+def _with_means(index: pl.DataFrame, groups: pl.DataFrame, m: int, name: str) -> pl.DataFrame:
+    """Return the results with the means of a metric over their groups."""
+    value = pl.col(str(m)).cast(pl.Float64)
+    undefined = value.null_count()
+    selected = pl.lit(None, pl.Int64)
+    if f"k{m}" in groups.columns:
+        selected = pl.col(f"k{m}").sum()
+    means = groups.group_by("result").agg(
+        value=value.mean().fill_nan(None),
+        undefined=undefined.cast(pl.Int64),
+        whole=selected.cast(pl.Float64),
+    )
+    table = index.join(means, on="result", how="left", maintain_order="left")
+    if _whole_of(name) == "rarer":
+        table = table.with_columns(whole=_RARER)
+    return table.with_columns(m=pl.lit(m, pl.Int32))
+
+
+def _degrees(data: pl.DataFrame) -> pl.DataFrame:
     """Return `units` (rows or clusters), `positives`, `negatives` and `df` for each `result`.
 
     The degrees of freedom are one less than the rows of the rarer label, summed over groups. With
     clusters, the numbers of both labels are effective numbers of clusters (see
     `_effective_clusters`), and so are the degrees of freedom.
     """
+    clustered = "cluster" in data.columns
     count = pl.col("count")
-    rows = count.sum()
-    positives = (pl.col("truth") * count).sum()
-    labels = {
-        "positives": positives,
-        "negatives": rows - positives,
-    }
-    rarer = pl.min_horizontal(*labels)
-    df = (rarer - 1).clip(lower_bound=0)
-    if clustered:
-        clusters = data.group_by("result", "cluster").agg(**labels)
-        effective = {name: _effective_clusters(name) for name in labels}
-        units = pl.len().cast(pl.Int64)
-        table = clusters.group_by("result").agg(units=units, **effective)
-        # One cluster with positives does not show how the metric varies.
-        return table.with_columns(df=df)
-
-    groups = data.group_by("group", "result").agg(units=rows, **labels)
-    return groups.group_by("result").agg(
-        pl.col("units", *labels).sum(),
-        df=df.sum().cast(pl.Float64),
+    is_positive = pl.col("truth")
+    parts = data.group_by("result", "cluster" if clustered else "group").agg(
+        units=count.sum(),
+        positives=count.filter(is_positive).sum(),
+        negatives=count.filter(~is_positive).sum(),
     )
+    labels = pl.col("positives", "negatives")
+    df = (pl.min_horizontal("positives", "negatives") - 1).clip(lower_bound=0)
+    results = parts.group_by("result")
+    if not clustered:
+        return results.agg(pl.col("units").sum(), labels.sum(), df=df.sum().cast(pl.Float64))
+    # One cluster with positives does not show how the metric varies.
+    effective = results.agg(_effective_clusters(labels), units=pl.len().cast(pl.Int64))
+    return effective.with_columns(df=df)
 
 
-def _effective_clusters(name: str) -> pl.Expr:
+def _effective_clusters(sizes: pl.Expr) -> pl.Expr:
     """Return Kish's (1965) effective number of clusters, `(sum n)^2 / sum n^2`; 0 without rows."""
-    sizes = pl.col(name).cast(pl.Float64)
-    squares = (sizes**2).sum()
-    effective = sizes.sum() ** 2 / squares
+    sizes = sizes.cast(pl.Float64)
+    effective = sizes.sum() ** 2 / (sizes**2).sum()
     return effective.fill_nan(0.0)
 
 
-# replicates
+# replicates of rows
 # -------------------------------------------------------------------------------------------------
+
+
+def _drawn_metrics(
+    sample: SampledRows[Any],
+    data: pl.DataFrame,
+    results: pl.Series,
+    draws: Draws,
+    shape: tuple[int, int, int],
+) -> Array:
+    """Return the means of metrics over the groups of a result, by replicate, metric and result.
+
+    The rows are sorted once. A replicate is a count for each of them, and its groups are further
+    groups of one frame. `results`: the result of each group.
+    """
+    import numpy as np
+
+    drawn = np.full(shape, np.nan)
+    if data.is_empty():
+        return drawn
+    cells = _cells_of(sample, data, len(results))
+    batches = with_progress(
+        _batches(cells, draws),
+        "bootstrap",
+        draws.repeats,
+        lambda batch: len(batch[1]),
+        show=draws.progress,
+    )
+    result = pl.lit(results).gather("group")
+    means = pl.exclude("group", "replicate", "result").mean()
+    for first, counts in batches:
+        metrics = cells.evaluate(counts).with_columns(result=result)
+        table = metrics.group_by("replicate", "result").agg(means).collect()
+        replicate = table["replicate"].to_numpy() + first
+        for m, name in enumerate(sample.names):
+            drawn[replicate, m, table["result"]] = array_of(table, name)
+    return drawn
 
 
 class _Cells(NamedTuple):
@@ -315,48 +305,50 @@ class _Cells(NamedTuple):
     ranked: PackedRows
     """The sort key of each cell, and the numbers of one row of it."""
     groups: int
+    at_once: int
+    """How many replicates are evaluated in one query."""
 
-    @property
-    def most_at_once(self) -> int:
-        """Return how many replicates may be evaluated in one query."""
-        return _most_at_once(self.table, self.groups)
-
-    def evaluate(self, batch: Sequence[Counts]) -> pl.DataFrame:
-        """Return `replicate` (the place in the batch), `group` and the metrics."""
-        import numpy as np
-
-        counts = np.concatenate(batch)
-        ranked = self._ranked(counts)
+    def evaluate(self, counts: Counts) -> pl.LazyFrame:
+        """Return the metrics of each `replicate`, a row of counts of the cells, and `group`."""
         frame = self.table.lazy()
-        if self.plan.ideals:
-            frame = self._drawn(self.table, counts)
-            group = pl.col("group") + pl.col("later")
-            frame = frame.with_columns(group=group)
-        rows = replace(self.rows, frame=frame, height=len(counts))
-        sums = aggregate(rows, self.plan, ranked)
-        metrics = finalize(sums, ["group"], self.plan)
-
         group = pl.col("group")
-        metrics = metrics.with_columns(
+        if self.plan.ideals:
+            frame = self._drawn(self.table, counts).lazy()
+            frame = frame.with_columns(group=group + pl.col("later"))
+        rows = replace(self.rows, frame=frame, height=counts.size)
+        sums = aggregate(rows, self.plan, self._ranked(counts))
+        metrics = finalize(sums, ["group"], self.plan)
+        return metrics.with_columns(
             pl.exclude("group").cast(pl.Float64),
             replicate=group // self.groups,
             group=group % self.groups,
         )
-        return metrics.collect()
 
     def _ranked(self, counts: Counts) -> PackedRows:
         """Return the drawn cells of a batch in order, each replicate in groups of its own."""
         key = pl.col("key")
-        if self.most_at_once > 1:
+        if self.at_once > 1:
             key = self.ranked.key.in_later_group(pl.col("later"))
-        numbers = pl.exclude("key", "count", "later", "class_rows")
         drawn = self._drawn(self.ranked.table, counts)
         if self.rows.request.weights_classes:
-            weight = self._weight()
-            drawn = drawn.with_columns(weight=weight)
-        drawn = drawn.select(key, numbers * pl.col("count"), "count")
-        table = drawn.collect()
+            drawn = drawn.with_columns(weight=self._weight())
+        numbers = pl.exclude("key", "count", "later", "class_rows")
+        table = drawn.select(key, numbers * pl.col("count"), "count")
         return self.ranked._replace(table=table)
+
+    def _drawn(self, table: pl.DataFrame, counts: Counts) -> pl.DataFrame:
+        """Return the drawn rows of a table for each replicate, with `count` and `later`.
+
+        `later`: the first group of the replicate.
+        """
+        import numpy as np
+
+        repeats, height = counts.shape
+        copies = pl.concat([table.drop("count")] * repeats, rechunk=True)
+        first_groups = np.arange(repeats) * self.groups
+        later = pl.Series("later", np.repeat(first_groups, height))
+        count = pl.Series("count", counts.ravel())
+        return copies.hstack([count, later]).filter(count > 0)
 
     def _weight(self) -> pl.Expr:
         """Return the weight of a drawn row, so that each replicate has the same prevalence.
@@ -364,28 +356,10 @@ class _Cells(NamedTuple):
         A replicate has other numbers of both classes than the sample.
         """
         key = self.ranked.key
-        group = key.group() + pl.col("later")
-        drawn_rows = _class_rows(key, group)
+        drawn_rows = _class_rows(key, key.group() + pl.col("later"))
         share = pl.col("class_rows") / drawn_rows
-        weight = pl.col("weight").cast(pl.Float64)
-        weight *= share
+        weight = pl.col("weight").cast(pl.Float64) * share
         return weight.cast(pl.Int128)
-
-    def _drawn(self, table: pl.DataFrame, counts: Counts) -> pl.LazyFrame:
-        """Return a copy of the table for each replicate, with `count` and `later`, its first group.
-
-        Rows that are not drawn drop out.
-        """
-        height = table.height
-        repeats = len(counts) // height
-        copies = [table.drop("count")] * repeats
-        frame = pl.concat(copies, rechunk=True).lazy()
-        replicate = pl.int_range(pl.len()) // height
-        frame = frame.with_columns(
-            pl.Series("count", counts, dtype=pl.Int64),
-            later=replicate * self.groups,
-        )
-        return frame.filter(pl.col("count") > 0)
 
 
 def _class_rows(key: SortKey, group: pl.Expr) -> pl.Expr:
@@ -397,32 +371,29 @@ def _class_rows(key: SortKey, group: pl.Expr) -> pl.Expr:
     return rows.over(group_and_label)
 
 
-def _most_at_once(cells: pl.DataFrame, groups: int) -> int:
-    """Return how many replicates of cells may be evaluated in one query."""
-    by_cells = _CELLS_AT_ONCE // cells.height
-    by_groups = _MOST_GROUPS // groups
-    return max(1, min(by_cells, by_groups))
-
-
-def _cells_of(
-    rows: Rows, data: pl.DataFrame, names: Sequence[str], undefined: float | None, groups: int
-) -> _Cells:
+def _cells_of(sample: SampledRows[Any], data: pl.DataFrame, groups: int) -> _Cells:
     """Aggregate rows that no metric tells apart, and sort them once."""
     apart = [name for name in _APART if name in data.columns]
-    key = key_of(rows).pack().alias("key")
+    key = key_of(sample.rows).pack().alias("key")
     count = pl.col("count")
     others = pl.exclude("count", *apart)
     distinct = data.lazy().group_by(key, *apart)
     cells = distinct.agg(others.first(), count.sum())
-    cells = cells.sort("key", *apart)
-    table = cells.collect()
+    table = cells.sort("key", *apart).collect()
 
-    height = table.height
-    if _most_at_once(table, groups) > 1:
+    at_once = max(1, min(_CELLS_AT_ONCE // table.height, _MOST_GROUPS // groups))
+    rows = replace(
+        sample.rows,
+        frame=table.lazy(),
         # Keys of several copies need more bits than the keys of one.
-        height = 0
-    rows = replace(rows, frame=table.lazy(), height=height)
-    plan = plan_for(rows, names, undefined, needs_gain=False)
+        height=0 if at_once > 1 else table.height,
+        # Groups without values have only dropped rows.
+        drops=False,
+        has_counts=True,
+        groups=None,
+        valued_groups=None,
+    )
+    plan = plan_for(rows, sample.names, sample.undefined, needs_gain=False)
     ranked = pack_rows(rows, plan.extra_sums)
 
     numbers = pl.exclude("key", "count")
@@ -431,77 +402,21 @@ def _cells_of(
         class_rows = _class_rows(ranked.key, ranked.key.group())
         cells_of_rows = cells_of_rows.with_columns(class_rows=class_rows)
     ranked = ranked._replace(table=cells_of_rows)
-    return _Cells(
-        table=table,
-        rows=rows,
-        plan=plan,
-        ranked=ranked,
-        groups=groups,
-    )
+    return _Cells(table, rows, plan, ranked, groups, at_once)
 
 
-def _evaluate(
-    rows: Rows,
-    data: pl.DataFrame,
-    results: pl.Series,
-    names: Sequence[str],
-    undefined: float | None,
-    draws: Draws,
-) -> pl.DataFrame:
-    """Return `replicate`, `result` and the means of these metrics over the groups of the result.
-
-    The rows are sorted once. A replicate is a count for each of them, and its groups are further
-    groups of one frame.
-    """
-    if data.is_empty():
-        schema = dict.fromkeys(["replicate", "result"], pl.Int64)
-        metrics = dict.fromkeys(names, pl.Float64)
-        return pl.DataFrame(schema={**schema, **metrics})
-
-    cells = _cells_of(
-        rows,
-        data,
-        names,
-        undefined,
-        groups=len(results),
-    )
-    batches = with_progress(
-        _batches(cells, draws),
-        "bootstrap",
-        draws.repeats,
-        lambda batch: len(batch[1]),
-        show=draws.progress,
-    )
-    result = pl.lit(results).gather(pl.col("group"))
-    means = pl.exclude("group", "replicate", "result").mean()
-    parts = []
-    for first, batch in batches:
-        table = cells.evaluate(batch).lazy()
-        table = table.with_columns(
-            pl.col("replicate") + first,
-            result=result,
-        )
-        table = table.group_by("replicate", "result").agg(means)
-        parts.append(table.collect())
-    return pl.concat(parts)
-
-
-def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
+def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, Counts]]:
     """Yield the number of a first replicate, and the counts of cells in it and the next ones."""
+    import numpy as np
+
     units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
     sampler = Sampler(units, draws.seed)
-    rows = cells.table["count"].to_numpy()
-    replicates = range(draws.repeats)
-    size = cells.most_at_once
-    for first in range(0, draws.repeats, size):
-        batch = []
-        for replicate in replicates[first : first + size]:
-            counts = sampler.draw(replicate)
-            if unit_of_cell is not None:
-                # A cluster is one unit, and each of its cells stands for several rows.
-                counts = counts[unit_of_cell] * rows
-            batch.append(counts)
-        yield first, batch
+    # A cluster is one unit, and each of its cells stands for several rows.
+    rows = cells.table["count"].to_numpy() if "cluster" in cells.table.columns else 1
+    for first in range(0, draws.repeats, cells.at_once):
+        last = min(first + cells.at_once, draws.repeats)
+        counts = np.stack([sampler.draw(replicate) for replicate in range(first, last)])
+        yield first, counts[:, unit_of_cell] * rows
 
 
 # draws
@@ -509,53 +424,44 @@ def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, list[Counts]]]:
 
 
 def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]:
-    """Return the units for `Sampler`, and the unit of each cell; None if each cell is a unit."""
+    """Return the units for `Sampler`, and the unit of each cell; all if each cell is a unit."""
     if "cluster" not in cells.columns:
         stratum = 2 * pl.col("group")
         if stratified:
             stratum += pl.col("truth").cast(pl.Int64)
-        return cells.select("sample", stratum=stratum, n="count"), None
+        return cells.select("sample", stratum=stratum, n="count"), slice(None)
 
     cluster = ["sample", "cluster"]
     units = _with_strata(cells, cluster)
-    numbers = units.select(*cluster, "unit")
-    cells = cells.join(numbers, on=cluster, maintain_order="left")
-    unit_of_cell = cells["unit"].to_numpy()
-    return units.select("sample", "stratum", "n"), unit_of_cell
+    cells = cells.join(units.select(*cluster, "unit"), on=cluster, maintain_order="left")
+    return units, cells["unit"].to_numpy()
 
 
 def _with_strata(table: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Return the units or clusters of a table in order, with `unit`, `stratum` and `n`, 1 each."""
+    """Return the units or clusters of a table in order, with `unit`, `stratum` and `n`, 1 each.
+
+    The stratum of clusters is their `result`, or their sample if it shares clusters. So two arms
+    with clusters of their own keep their numbers of clusters, and two systems of the same clusters
+    are drawn together.
+    """
+    result = pl.col("result")
     units = table.group_by(on).agg(
-        results=pl.col("result").n_unique(),
-        result=pl.col("result").first(),
+        is_nested=result.n_unique() == 1,
+        result=result.first(),
         n=pl.lit(1),
     )
-    units = units.with_columns(stratum=_strata())
-    units = units.sort(on)
-    return units.with_row_index("unit")
-
-
-def _strata() -> pl.Expr:
-    """Return the stratum of clusters: their `result`, or their sample if it shares clusters.
-
-    So two arms with clusters of their own keep their numbers of clusters, and two systems of the
-    same clusters are drawn together.
-    """
-    has_one_result = pl.col("results") == 1
-    is_nested = has_one_result.all().over("sample")
-    nested = 2 * pl.col("result")
+    is_nested = pl.col("is_nested").all().over("sample")
     shared = 2 * pl.col("sample") + 1
-    stratum = pl.when(is_nested).then(nested)
-    return stratum.otherwise(shared)
+    stratum = pl.when(is_nested).then(2 * result).otherwise(shared)
+    units = units.with_columns(stratum=stratum).sort(on)
+    return units.with_row_index("unit")
 
 
 class _Bulk(NamedTuple):
     """A stratum with many equal rows, whose counts are multinomial."""
 
     units: Counts
-    shares: Array
-    rows: int
+    n: Counts
     stream: int
 
 
@@ -571,18 +477,14 @@ class Sampler:
     def __init__(self, units: pl.DataFrame, seed: int) -> None:
         self.seed = seed
         self.units = len(units)
-        units = units.with_row_index("unit")
+        units = units.select("sample", "stratum", "n").with_row_index("unit")
         units = units.sort("stratum", maintain_order=True)
         rows = pl.col("n").sum().over("stratum")
-        units = units.with_columns(rows=rows)
-
         units_of_stratum = pl.len().over("stratum")
-        least = _ROWS_PER_UNIT * units_of_stratum + _ROWS_PER_STRATUM
-        is_bulk = pl.col("rows") > least
-        bulk = units.filter(is_bulk)
-        small = units.filter(~is_bulk)
-        self.bulk = _bulk_strata(bulk)
-        self._set_rows(small)
+        is_bulk = rows > _ROWS_PER_UNIT * units_of_stratum + _ROWS_PER_STRATUM
+        units = units.with_columns(rows=rows, is_bulk=is_bulk)
+        self.bulk = _bulk_strata(units.filter("is_bulk"))
+        self._set_rows(units.remove("is_bulk"))
 
     def _set_rows(self, units: pl.DataFrame) -> None:
         """Prepare the strata that are drawn row by row."""
@@ -592,50 +494,38 @@ class Sampler:
         repeated = np.repeat(places, units["n"])
         rows = units[repeated].with_row_index("row")
         first = pl.col("row").first().over("stratum")
-        place = pl.int_range(pl.len()).over("sample")
-        rows = rows.select(
-            "unit",
-            "rows",
+        rows = rows.with_columns(
             first=first.cast(pl.Int64),
-            place=place,
+            place=pl.int_range(pl.len()).over("sample"),
         )
         self.unit = rows["unit"].to_numpy()
         self.rows_of_stratum = array_of(rows, "rows")
         self.first_of_stratum = rows["first"].to_numpy()
         # The number of the random number that draws the row.
         self.place = rows["place"].to_numpy()
-        last = self.place.max(initial=-1)
-        self.places = int(last) + 1
+        self.places = self.place.max(initial=-1) + 1
 
     def draw(self, replicate: int) -> Counts:
         """Return the counts of the units."""
         import numpy as np
 
         seed = [self.seed, replicate]
-        generator = np.random.default_rng(seed)
-        random = generator.random(self.places)
+        random = np.random.default_rng(seed).random(self.places)
         place_in_stratum = random[self.place] * self.rows_of_stratum
         drawn = self.first_of_stratum + place_in_stratum.astype(np.int64)
-        drawn_units = self.unit[drawn]
-        counts: Counts = np.bincount(drawn_units, minlength=self.units)
-        for bulk in self.bulk:
-            generator = np.random.default_rng([*seed, bulk.stream])
-            counts[bulk.units] = generator.multinomial(bulk.rows, bulk.shares)
+        counts: Counts = np.bincount(self.unit[drawn], minlength=self.units)
+        for units, n, stream in self.bulk:
+            generator = np.random.default_rng([*seed, stream])
+            rows = n.sum()
+            counts[units] = generator.multinomial(rows, n / rows)
         return counts
 
 
 def _bulk_strata(units: pl.DataFrame) -> list[_Bulk]:
     """Return the strata that are drawn by multinomial counts."""
-    import numpy as np
-
-    first = pl.col("sample", "rows").first()
-    strata = units.group_by("stratum", maintain_order=True)
-    table = strata.agg("unit", "n", first)
-    stream = pl.int_range(1, pl.len() + 1).over("sample")
-    table = table.select("unit", "n", "rows", stream=stream)
-    bulk = []
-    for unit, n, rows, number in table.rows():
-        shares = np.array(n) / rows
-        stratum = _Bulk(np.array(unit), shares, rows, number)
-        bulk.append(stratum)
-    return bulk
+    stream = pl.col("stratum").rank("dense").over("sample")
+    units = units.with_columns(stream=stream)
+    return [
+        _Bulk(stratum["unit"].to_numpy(), stratum["n"].to_numpy(), stratum["stream"][0])
+        for stratum in units.partition_by("stratum", maintain_order=True)
+    ]

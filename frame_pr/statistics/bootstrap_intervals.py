@@ -12,8 +12,7 @@ from frame_pr.metrics.cutoffs import Limit
 from frame_pr.metrics.goals import Goal
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import metric
-from frame_pr.metrics.rates import RATES
-from frame_pr.statistics.bootstrap import Draws, Replicates, replicates_of
+from frame_pr.statistics.bootstrap import Draws, replicates_of
 from frame_pr.statistics.bounds import (
     BOUNDS,
     FEW_UNITS,
@@ -22,6 +21,7 @@ from frame_pr.statistics.bounds import (
     Bounds,
     Estimates,
     array_of,
+    bounds_of_equal,
     columns_of,
     scipy_special,
     t_quantile,
@@ -30,11 +30,7 @@ from frame_pr.statistics.bounds import (
 from frame_pr.statistics.paired_tests import differences_of_units, means_of_differences
 from frame_pr.statistics.pairs import Comparison, with_differences
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
-from frame_pr.statistics.units import UnitValues
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
-
-_WHOLE_SAMPLE = ("average_precision", "interpolated_average_precision", "roc_auc", "share")
-"""Metrics of all positives and negatives that are 1 for perfect rankings, and means of shares."""
 
 _MEASURED = 200
 """The largest number of positives for which COVERAGE.md has the coverage of best values."""
@@ -62,25 +58,17 @@ class Distribution(NamedTuple):
         """Order the replicates, a row for each."""
         import numpy as np
 
-        finite = np.isfinite(replicates)
-        counts = finite.sum(axis=0)
-        ordered = np.where(finite, replicates, np.nan)
-        ordered.sort(axis=0)
-
+        masked: Any = np.ma.masked_invalid(replicates)
+        counts = masked.count(axis=0)
+        ordered = np.sort(masked.filled(np.nan), axis=0)
+        # A difference of the size of rounding errors is none.
+        noise = ROUNDING * abs(masked).max(axis=0).filled(0)
+        error = masked.std(axis=0, ddof=1).filled(np.nan)
         with np.errstate(all="ignore"):
-            # A difference of the size of rounding errors is none.
-            largest = np.where(finite, abs(replicates), 0).max(axis=0)
-            noise = ROUNDING * largest
             z0 = _bias(ordered, counts, point, noise)
-            error = _deviations(replicates, finite, counts)
-            is_known = np.isfinite(point) & (error > noise)
-            error = np.where(is_known, error, np.nan)
+            has_spread = np.isfinite(point) & (error > noise)
+        error = np.where(has_spread, error, np.nan)
         return Distribution(ordered, counts, point, z0, error, df)
-
-    @property
-    def undefined(self) -> Array:
-        """Return how many replicates have no value."""
-        return len(self.ordered) - self.counts
 
     def bounds(self, alpha: float | Array, stretch: float | Array = 1.0) -> Bounds:
         """Return the quantiles at Phi(2 z0 - t) and Phi(2 z0 + t); they enclose the values.
@@ -95,17 +83,15 @@ class Distribution(NamedTuple):
         """
         import numpy as np
 
+        has_most = 2 * self.counts > len(self.ordered)
         with np.errstate(all="ignore"):
             t = stretch * t_quantile(alpha, self.df)
+            has_bounds = np.isfinite(self.error * t) & has_most
             low = self._quantile(2 * self.z0 - t)
             high = self._quantile(2 * self.z0 + t)
-        has_spread = np.isfinite(self.error * t)
-        is_known = has_spread & (2 * self.counts > len(self.ordered))
         low = np.minimum(self.point, low)
         high = np.maximum(self.point, high)
-        low = np.where(is_known, low, np.nan)
-        high = np.where(is_known, high, np.nan)
-        return low, high
+        return np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
 
     def _quantile(self, z: Array) -> Array:
         """Return the quantiles at the probabilities Phi(z), linear between neighbours."""
@@ -115,19 +101,19 @@ class Distribution(NamedTuple):
         last = np.maximum(self.counts - 1, 0)
         place = np.nan_to_num(probability * last)
         lower = np.floor(place)
-        upper = np.ceil(place)
-        before = self._at(lower)
-        after = self._at(upper)
+        neighbours = np.stack([lower, np.ceil(place)]).astype(int)
+        before, after = np.take_along_axis(self.ordered, neighbours, axis=0)
         quantile: Array = before + (after - before) * (place - lower)
         return quantile
 
-    def _at(self, place: Array) -> Array:
-        """Return the replicate at a place of the order, for each value."""
-        import numpy as np
-
-        row = place.astype(int)[None]
-        replicates: Array = np.take_along_axis(self.ordered, row, axis=0)[0]
-        return replicates
+    def columns(self, bounds: Bounds, **numbers: Array) -> list[pl.Series]:
+        """Return bounds and numbers as columns, and how many replicates have no value."""
+        low, high = bounds
+        undefined = len(self.ordered) - self.counts
+        return [
+            *columns_of(low=low, high=high, **numbers),
+            pl.Series("undefined_replicates", undefined, dtype=pl.Int64),
+        ]
 
 
 def _bias(ordered: Array, counts: Array, point: Array, noise: Array) -> Array:
@@ -145,51 +131,54 @@ def _bias(ordered: Array, counts: Array, point: Array, noise: Array) -> Array:
     return np.where(is_inside, z0, 0.0)
 
 
-def _deviations(replicates: Array, finite: Array, counts: Array) -> Array:
-    """Return the standard deviation of the replicates of each value."""
-    import numpy as np
-
-    total = np.where(finite, replicates, 0).sum(axis=0)
-    mean = total / counts
-    squares = np.where(finite, replicates - mean, 0) ** 2
-    variance = squares.sum(axis=0) / (counts - 1)
-    deviation: Array = np.sqrt(variance)
-    return deviation
+# intervals
+# -------------------------------------------------------------------------------------------------
 
 
 def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> pl.DataFrame:
     """Return a row per key and metric with the bounds of a bootstrap."""
     alpha = 1 - confidence
-    names = names_of(sample)
-    averaged = isinstance(sample, SampledRows) and sample.averaged
-    metrics = replicates_of(sample, draws)
-    parts = []
-    for m, (name, replicates) in enumerate(zip(names, metrics, strict=True)):
-        table = replicates.table
-        point = array_of(table, "value")
-        df = array_of(table, "df")
-        distribution = Distribution.of(replicates.drawn, point, df)
-        low, high = _bounds(replicates, name, distribution, alpha)
-        if name == "roc_auc" and not averaged:
-            low, high = _widened(low, high, table, distribution, alpha)
-        bounds = columns_of(low=low, high=high, error=distribution.error)
-        table = table.with_columns(
-            *bounds,
-            _undefined_replicates(distribution),
-            pl.lit(m, dtype=pl.Int32).alias("m"),
-            metric=pl.lit(name),
-        )
-        parts.append(table)
-
-    result = pl.concat(parts)
-    warn_of_replicates(result, draws, alpha)
+    table, drawn = replicates_of(sample, draws)
+    estimates = Estimates.of(table)
+    distribution = Distribution.of(drawn, estimates.value, estimates.df)
+    estimates = estimates._replace(error=distribution.error)
+    bounds = distribution.bounds(alpha)
+    of_equal = bounds_of_equal(estimates, array_of(table, "whole"), alpha)
+    bounds = _enclosing(bounds, of_equal)
     if isinstance(sample, SampledRows):
-        _warn_of_coverage(names, few=(result["df"] <= _MEASURED).any())
+        _warn_of_coverage(sample.names, few=(table["df"] <= _MEASURED).any())
+        if not sample.averaged:
+            bounds = _enclosing(bounds, _bounds_of_roc_auc(sample, table, estimates, alpha))
+
+    columns = distribution.columns(bounds, error=distribution.error)
+    table = table.with_columns(columns)
+    warn_of_replicates(table, sample.names, draws, alpha)
     warn_without_bounds(
-        result,
+        table,
         other="half of the replicates have no value, or all have the same one",
     )
-    return result
+    return table
+
+
+def _enclosing(bounds: Bounds, others: Bounds) -> Bounds:
+    """Return the bounds that enclose both; NaN is no bound."""
+    import numpy as np
+
+    low, high = bounds
+    other_low, other_high = others
+    return np.fmin(low, other_low), np.fmax(high, other_high)
+
+
+def _bounds_of_roc_auc(
+    sample: SampledRows[Any], table: pl.DataFrame, estimates: Estimates, alpha: float
+) -> Bounds:
+    """Return the bounds of ROC AUC of the closed form; NaN for other metrics."""
+    import numpy as np
+
+    is_roc_auc = np.array(sample.names)[table["m"]] == "roc_auc"
+    value = np.where(is_roc_auc, estimates.value, np.nan)
+    with np.errstate(all="ignore"):
+        return BOUNDS["roc_auc"](estimates._replace(value=value), alpha)
 
 
 def _warn_of_coverage(names: Sequence[str], *, few: bool) -> None:
@@ -219,87 +208,10 @@ def _caution(target: Metric, *, few: bool) -> tuple[str, str]:
     return "", ""
 
 
-def _undefined_replicates(distribution: Distribution) -> pl.Series:
-    return pl.Series("undefined_replicates", distribution.undefined, dtype=pl.Int64)
-
-
-def names_of(sample: Sample[Any]) -> list[str]:
-    """Return the names of the metrics of a sample; of means over units, their bounds."""
-    if isinstance(sample, SampledRows):
-        return [metric.name for metric in sample.metrics]
-    return list(sample.bounds)
-
-
-def _bounds(replicates: Replicates, name: str, distribution: Distribution, alpha: float) -> Bounds:
-    """Return the bounds of a metric; of a value of 0 or 1 at least as wide as the closed form."""
-    import numpy as np
-
-    low, high = distribution.bounds(alpha)
-    value = distribution.point
-    rarer = distribution.df + 1
-    selected = array_of(replicates.table, "selected")
-    rows = _rows_behind(name, rarer, selected)
-    with np.errstate(all="ignore"):
-        has_rows = (distribution.df > 0) & (rows > 0)
-        all_1 = value >= 1 - ROUNDING
-        all_0 = value <= ROUNDING
-        # All n rows of the whole agree, with a probability of at most low^n.
-        least = (alpha / 2) ** (1 / rows)
-        least = np.where(has_rows, least, np.nan)
-        is_known = least > 0
-        low = np.where(all_1, np.fmin(low, least), low)
-        low = np.where(all_0 & is_known, 0.0, low)
-        high = np.where(all_0, np.fmax(high, 1 - least), high)
-        high = np.where(all_1 & is_known, 1.0, high)
-    return low, high
-
-
-def _widened(
-    low: Array, high: Array, table: pl.DataFrame, distribution: Distribution, alpha: float
-) -> Bounds:
-    """Return bounds of ROC AUC at least as far from the value as those of the closed form."""
-    import numpy as np
-
-    estimates = Estimates(
-        distribution.point,
-        distribution.error,
-        distribution.df,
-        array_of(table, "units"),
-        array_of(table, "positives"),
-        array_of(table, "negatives"),
-    )
-    with np.errstate(all="ignore"):
-        closed_low, closed_high = BOUNDS["roc_auc"](estimates, alpha)
-    # NaN, where replicates do not vary, is no bound.
-    low = np.fmin(low, closed_low)
-    high = np.fmax(high, closed_high)
-    return low, high
-
-
-def _rows_behind(name: str, rarer: Array, selected: Array) -> Array:
-    """Return the number of rows that a value of 0 or 1 of a share rests on; NaN if unknown.
-
-    `rarer`: the rows of the rarer label. `selected`: the rows that the cutoff selects.
-    """
-    if name in _WHOLE_SAMPLE:
-        return rarer
-    unknown = rarer * float("nan")
-    # A threshold with an interpolated precision selects at least the rows of the recall.
-    head, _, _ = name.partition("@")
-    rate = RATES.get(head.removeprefix("interpolated_"))
-    if rate is None or rate.row_share is None:
-        return unknown
-    reached = pl.col("reached")
-    whole = rate.row_share.whole(pl.col("truth"), reached)
-    if "reached" not in whole.meta.root_names():
-        return rarer
-    if whole.meta.eq(reached):
-        return selected
-    return unknown
-
-
-def warn_of_replicates(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
-    """Warn of replicates without a value. `table`: `metric`, `low` and `undefined_replicates`."""
+def warn_of_replicates(
+    table: pl.DataFrame, names: Sequence[str], draws: Draws, alpha: float
+) -> None:
+    """Warn of replicates without a value. `table`: `m`, `low` and `undefined_replicates`."""
     share = pl.col("undefined_replicates") / draws.repeats
     # The level of an interval is off by at most this share.
     has_bounds = pl.col("low").is_not_null()
@@ -307,19 +219,16 @@ def warn_of_replicates(table: pl.DataFrame, draws: Draws, alpha: float) -> None:
     if lacking.is_empty():
         return
     most: Any = lacking.select(share.max()).item()
-    names = lacking["metric"].unique(maintain_order=True)
+    metrics = lacking["m"].unique(maintain_order=True)
+    name = names[metrics[0]]
+    subject = f"{name} has"
+    if len(metrics) > 1:
+        subject = f"{len(metrics)} metrics, such as {name}, have"
     warn(
-        f"{_counted(names)} no value in up to {most:.2%} of the replicates of the bootstrap: the "
+        f"{subject} no value in up to {most:.2%} of the replicates of the bootstrap: the "
         "interval is that of the others, so its level is not exact; intervals(details=True) "
         "counts them"
     )
-
-
-def _counted(names: pl.Series) -> str:
-    """Return the metrics as the subject of a sentence."""
-    if len(names) == 1:
-        return f"{names[0]} has"
-    return f"{len(names)} metrics, such as {names[0]}, have"
 
 
 # comparisons
@@ -333,30 +242,18 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
     `1 / (replicates + 1)`.
     """
     pairs = comparison.pairs
-    draws = comparison.draws
     sample = comparison.sample
-    place = pl.int_range(pl.len(), dtype=pl.Int64)
-    metrics = replicates_of(sample, draws, pairs.names.name)
-    parts = []
-    for m, (name, replicates) in enumerate(zip(names_of(sample), metrics, strict=True)):
-        table = replicates.table.with_columns(
-            m=pl.lit(m, pl.Int32),
-            result=place,
-        )
-        places = pairs.with_places(table)
-        both = pairs.both(places)
-        result_of_b = both["result"].to_numpy()
-        result_of_a = both["base result"].to_numpy()
-        drawn = replicates.drawn
-        differences = drawn[:, result_of_b] - drawn[:, result_of_a]
-        both = with_differences(both).with_columns(
-            df=pl.min_horizontal("base df", "df"),
-            standard_error=_error_of_both(both),
-        )
-        parts.append(_test_differences(both, differences, comparison, name))
+    table, drawn = replicates_of(sample, comparison.draws, pairs.names.name)
+    places = pairs.with_places(table.with_row_index("column"))
+    both = with_differences(pairs.both(places))
+    differences = drawn[:, both["column"]] - drawn[:, both["base column"]]
+    variance = pl.col("error") ** 2 + pl.col("base error") ** 2
+    both = both.with_columns(
+        df=pl.min_horizontal("base df", "df"),
+        standard_error=variance.sqrt(),
+    )
+    table = _test_differences(both, differences, comparison)
 
-    table = pl.concat(parts)
-    warn_of_replicates(table, draws, comparison.hypothesis.alpha)
     numbers = "{} and {}"
     sizes = ["n_baseline", "n_system"]
     if isinstance(sample, SampledRows) and sample.output.systems:
@@ -366,52 +263,33 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
     return table.with_columns(method=text)
 
 
-def _error_of_both(both: pl.DataFrame) -> pl.Expr:
-    """Return the standard error of the difference of two means of units; null for rows."""
-    if "error" not in both.columns:
-        return pl.lit(None, pl.Float64)
-    squares = pl.col("error") ** 2 + pl.col("base error") ** 2
-    return squares.sqrt()
-
-
 def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
     """Compare the same units, such as queries: a replicate is the mean of differences of units."""
-    draws = comparison.draws
     test = comparison.pairs.test
     differences = differences_of_units(comparison)
-    table = means_of_differences(differences, comparison)
-    keys = {name: name for name in test if name != "m"}
     values = differences.select(*test, "cluster", value="d")
+    keys = {name: name for name in test if name != "m"}
     of_differences = comparison.units._replace(table=values, keys=keys)
-    metrics = replicates_of(of_differences, draws)
-    parts = []
-    for m, (name, replicates) in enumerate(zip(names_of(of_differences), metrics, strict=True)):
-        tests = replicates.table.select(*keys)
-        of_metric = table.filter(m=m)
-        tests = tests.join(
-            of_metric,
-            on=[*keys],
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        tests = tests.with_columns(m=pl.lit(m, pl.Int32))
-        parts.append(_test_differences(tests, replicates.drawn, comparison, name))
-
-    table = pl.concat(parts).drop_nulls("n_system")
-    warn_of_replicates(table, draws, comparison.hypothesis.alpha)
+    replicates = replicates_of(of_differences, comparison.draws)
+    table = replicates.table.select(test).join(
+        means_of_differences(differences, comparison),
+        on=test,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    table = _test_differences(table, replicates.drawn, comparison)
     method = pl.col("method").str
     return table.with_columns(method=method.replace("paired t", "bootstrap", literal=True))
 
 
-def _test_differences(
-    both: pl.DataFrame, drawn: Array, comparison: Comparison, name: str
-) -> pl.DataFrame:
+def _test_differences(both: pl.DataFrame, drawn: Array, comparison: Comparison) -> pl.DataFrame:
     """Return pairs with bounds and p-values. `drawn`: a row per replicate, a column per pair.
 
     t has the factor `(n / (n - 1))^(1/2)` for n = df + 1, because the variance of replicates is
     too small by (n - 1) / n (Hesterberg 2015). Of fewer than 10 units, replicates have few values,
-    which may all have one sign. There the bounds are at least those of Student's t.
+    which may all have one sign. There the bounds are at least those of Student's t, by the
+    `standard_error`, which is null for rows.
     """
     import numpy as np
 
@@ -419,10 +297,7 @@ def _test_differences(
     point = array_of(both, "difference")
     df = array_of(both, "df")
     distribution = Distribution.of(drawn, point, df)
-    error = np.zeros(len(point))
-    if isinstance(comparison.sample, UnitValues):
-        error = np.where(df < FEW_UNITS - 1, array_of(both, "standard_error"), error)
-
+    error = np.where(df < FEW_UNITS - 1, array_of(both, "standard_error"), 0.0)
     with np.errstate(all="ignore"):
         stretch = np.sqrt((df + 1) / df)
 
@@ -443,18 +318,13 @@ def _test_differences(
     high = np.where(is_equal, 0.0, high)
 
     least = 1 / (distribution.counts + 1)
-    p = np.maximum(two_sided, least)
-    p = hypothesis.p_value(p, point, is_equal)
+    p = hypothesis.p_value(np.maximum(two_sided, least), point, is_equal)
     p = np.where(np.isnan(low), np.nan, p)
-    low, high = hypothesis.sides(low, high)
-    numbers = columns_of(
-        low=low,
-        high=high,
+    columns = distribution.columns(
+        hypothesis.sides(low, high),
         p_value=p,
         standard_error=distribution.error,
     )
-    return both.with_columns(
-        *numbers,
-        _undefined_replicates(distribution),
-        metric=pl.lit(name),
-    )
+    table = both.with_columns(columns)
+    warn_of_replicates(table, comparison.sample.names, comparison.draws, hypothesis.alpha)
+    return table

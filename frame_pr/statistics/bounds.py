@@ -120,24 +120,26 @@ def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     low = below / (below + rest)
     high = value / (value + rest * shrink)
 
-    all_0 = value <= ROUNDING
-    all_1 = value >= 1 - ROUNDING
     # Without an error there are no bounds: 0 * error is NaN.
-    zero = 0 * error
-    n = df + 1
-    least = (alpha / 2) ** (1 / n) + zero
-    is_exact = [all_1, all_0]
-    low = np.select(is_exact, [least, zero], low)
-    high = np.select(is_exact, [1 + zero, 1 - least], high)
-    return _where(df > 0, low, high)
+    exact_low, exact_high = bounds_of_equal(estimates, df + 1 + 0 * error, alpha)
+    is_exact = (value <= ROUNDING) | (rest <= ROUNDING)
+    return np.where(is_exact, exact_low, low), np.where(is_exact, exact_high, high)
 
 
-def _where(has_bounds: Any, low: Array, high: Array) -> Bounds:
-    """Return bounds where there are some, and NaN elsewhere."""
+def bounds_of_equal(estimates: Estimates, n: Array, alpha: float | Array) -> Bounds:
+    """Return the bounds of shares whose n units all are 0 or all are 1; NaN for other shares.
+
+    All n units of a population with mean mu are 1 with a probability of at most mu^n.
+    """
     import numpy as np
 
-    low = np.where(has_bounds, low, np.nan)
-    high = np.where(has_bounds, high, np.nan)
+    value = estimates.value
+    n = np.where((estimates.df > 0) & (n > 0), n, np.nan)
+    least = (alpha / 2) ** (1 / n)
+    zero = 0 * least
+    is_exact = [value >= 1 - ROUNDING, value <= ROUNDING]
+    low = np.select(is_exact, [least, zero], np.nan)
+    high = np.select(is_exact, [1 + zero, 1 - least], np.nan)
     return low, high
 
 
@@ -253,18 +255,15 @@ def bounds_of(
     import numpy as np
 
     low = high = np.full(len(estimates.value), np.nan)
+    kind_of_value = np.array(kinds)[metric]
     with np.errstate(all="ignore"):
         for kind in set(kinds):
-            places = [place for place, name in enumerate(kinds) if name == kind]
-            is_kind = np.isin(metric, places)
-            bounds_of_kind = BOUNDS[kind]
-            low_of_kind, high_of_kind = bounds_of_kind(estimates, alpha)
+            is_kind = (kind_of_value == kind) & (estimates.units > 1)
+            low_of_kind, high_of_kind = BOUNDS[kind](estimates, alpha)
             low = np.where(is_kind, low_of_kind, low)
             high = np.where(is_kind, high_of_kind, high)
     # Bounds enclose the value, also if rounding puts a close bound on the wrong side.
-    low = np.minimum(estimates.value, low)
-    high = np.maximum(estimates.value, high)
-    return _where(estimates.units > 1, low, high)
+    return np.minimum(estimates.value, low), np.maximum(estimates.value, high)
 
 
 def with_bounds(
@@ -340,14 +339,9 @@ def warn_without_bounds(table: pl.DataFrame, *, other: str, hint: str = "") -> N
     if lacking.is_empty():
         return
 
-    candidates = []
-    for text, condition in _NO_BOUNDS.items():
-        reason_or_null = pl.when(condition).then(pl.lit(text))
-        candidates.append(reason_or_null)
-    reason = pl.coalesce(*candidates, pl.lit(other))
-    of_values = lacking.select(reason=reason)
-    distinct = of_values["reason"].unique(maintain_order=True)
-    reasons = "; ".join(distinct)
+    reasons_or_null = [pl.when(holds).then(pl.lit(text)) for text, holds in _NO_BOUNDS.items()]
+    reason = lacking.select(pl.coalesce(*reasons_or_null, pl.lit(other))).to_series()
+    reasons = "; ".join(reason.unique(maintain_order=True))
     if "one unit" in reasons:
         reasons += hint
     warn(f"{lacking.height} of {table.height} values have no bounds: {reasons}")

@@ -59,6 +59,11 @@ class SampledRows(Generic[Frame]):
     clustered: bool
 
     @property
+    def names(self) -> list[str]:
+        """Return the names of the metrics."""
+        return [metric.name for metric in self.metrics]
+
+    @property
     def bounds(self) -> list[BoundsName]:
         """Return which bounds each metric has: of one group, of a mean, or of clusters."""
         if self.averaged:
@@ -85,7 +90,7 @@ class SampledRows(Generic[Frame]):
     @cached_property
     def _values(self) -> pl.DataFrame:
         """Return the metrics of each group, its `positives` and its `rows`."""
-        names = list(dict.fromkeys(target.name for target in self.metrics))
+        names = list(dict.fromkeys(self.names))
         plan = plan_for(self.rows, names, self.undefined, totals=True)
         # Not metrics: a group without values has rows.
         sums = aggregate(self.rows, plan, self._ranked)
@@ -328,12 +333,10 @@ def warn_of_bias(sampled: SampledRows[Any], table: pl.DataFrame) -> None:
     Of P positives, average precision A is too large by about 0.7 (1 - A) / P, as simulated for
     normal scores. A mean over many groups has the same bias, and a small standard error.
     """
-    names = [metric.name for metric in sampled.metrics]
-    if not sampled.averaged or "average_precision" not in names:
+    places = [m for m, name in enumerate(sampled.names) if name == "average_precision"]
+    if not (sampled.averaged and places):
         return
-    is_biased = pl.col("m").is_in(
-        [m for m, name in enumerate(names) if name == "average_precision"]
-    )
+    is_biased = pl.col("m").is_in(places)
     groups = sampled.restored(sampled.groups).filter(is_biased).drop_nulls("value")
     bias = 0.7 * (1 - pl.col("value")) / pl.col("positives")
     means = groups.group_by(sampled.key_columns).agg(bias=bias.mean())

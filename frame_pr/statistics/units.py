@@ -154,6 +154,8 @@ class UnitValues(NamedTuple, Generic[Frame]):
     drawn, there is a column `cluster`.
     """
     output: OutputFrame[Frame]
+    names: Sequence[str]
+    """The names of the metrics."""
     bounds: Sequence[BoundsName]
     """Which bounds the mean of each metric has."""
     keys: Mapping[str, str]
@@ -235,7 +237,7 @@ def _unit_values(
     index = [name for name in wide.columns if name not in places]
     long = wide.unpivot(places, index=index, variable_name="m")
     bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in names]
-    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, bounds, keys)
+    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, names, bounds, keys)
 
 
 def draws_groups(what: Evaluation) -> bool:

@@ -281,7 +281,7 @@ def test_half_of_the_replicates_without_a_value_have_no_bounds(missing, has_boun
     drawn = np.arange(100.0)
     drawn[:missing] = np.nan
     distribution = Distribution.of(drawn[:, None], np.array([99.0]), np.array([9.0]))
-    assert distribution.undefined == [missing]
+    assert distribution.counts == [100 - missing]
     assert np.isfinite(distribution.bounds(0.05)).all() == has_bounds
 
 
@@ -424,6 +424,23 @@ def test_drawn_groups_and_clusters_of_groups():
     closed = fp.intervals(repeated, "m", mean_over="q", cluster="c")
     for bound in ("low", "high"):
         assert found[bound].item() == pytest.approx(closed[bound].item(), rel=0.03)
+
+
+def test_a_metric_of_units_does_not_depend_on_other_metrics():
+    # Without keys, each row is a unit, whatever the number of its metrics.
+    values = pl.DataFrame({"a": np.linspace(0, 1, 30), "b": np.linspace(0, 1, 30) ** 2})
+    call = {"method": "bootstrap", "repeats": 200, "details": True}
+    together = fp.intervals(values, ["a", "b"], **call)
+    for name in ("a", "b"):
+        assert_same(fp.intervals(values, name, **call), together.filter(metric=name))
+
+
+def test_a_warning_of_replicates_names_the_metric_of_units():
+    # 4 of 10 queries have a value: with a probability of 0.6^10 = 0.6 % none of them is drawn.
+    values = pl.DataFrame({"q": range(10), "recall": [0.1, 0.3, 0.5, 0.9] + [None] * 6})
+    call = {"mean_over": "q", "method": "bootstrap", "confidence": 0.99}
+    with pytest.warns(fp.DataWarning, match=r"^recall has no value in up to 0\.\d\d% of"):
+        fp.intervals(values, "recall", **call)
 
 
 def test_queries_within_users_are_not_resampled_as_rows():
