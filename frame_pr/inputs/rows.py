@@ -94,7 +94,7 @@ class Rows:
     starts: RangeStarts | None
     """The counts at which groups start, if they are ranges of the scores of larger groups."""
     groups: int | None
-    """The number of groups, without `by`."""
+    """The number of groups of a frame without keys and rows. All other groups have rows."""
     sorts_ties: bool = False
     """Whether `tie` holds values that order equal scores; otherwise it holds their places."""
     valued_groups: pl.Series | None = None
@@ -193,7 +193,7 @@ def rows_of(
         gains=gains,
         totals=totals,
         starts=range_starts,
-        groups=None if keys else systems,
+        groups=None if any((keys, data.height)) else systems,
         sorts_ties=request.ordered and rows.collect_schema()["tie"] != pl.Int64,
     )
     if request.unjudged == "trec_eval" and all_rows:

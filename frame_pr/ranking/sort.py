@@ -279,7 +279,7 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
         number = layout.group_part(parts)
         ranges = [keys.filter(number == part) for part in range(parts)]
     sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
-    return pl.DataFrame([pl.concat(sorted_keys)])
+    return pl.concat(sorted_keys).to_frame()
 
 
 def _gathered(unsorted: _Unsorted, table: pl.DataFrame, layout: SortKey) -> pl.DataFrame:
