@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public_result
 from frame_pr.frames.columns import by_name, refuse_missing
@@ -26,8 +27,6 @@ _NAMES = ("baseline", "system")
 _LEVEL = 0.05
 """A smaller p-value gets a mark."""
 _SIGNS = {"largest": -1.0, "smallest": 1.0, "none": 0.0}
-_WORD_UNDERSCORE = "\ue000"
-"""Stands for an underscore inside a word while others are escaped."""
 
 
 class _Style(NamedTuple):
@@ -38,8 +37,15 @@ class _Style(NamedTuple):
     """What stands before and after a number in bold."""
     mark: str
     """What follows a significant difference."""
-    write: Callable[[Sequence[Sequence[str]], Sequence[bool], str], str]
-    """Write the lines of a table, the title first, which columns hold numbers, and a note."""
+    note: str
+    """A note below the table, with {} for its text."""
+    write: Callable[[Sequence[Sequence[str]], Sequence[bool]], str]
+    """Write the lines of a table, the titles first, and which columns hold numbers."""
+
+    def escaped(self, *texts: str) -> list[str]:
+        """Return escaped texts."""
+        escaped = self.escape(pl.lit(pl.Series(texts)))
+        return pl.select(escaped).to_series().to_list()
 
 
 @public_result()
@@ -114,28 +120,23 @@ def format_table(
     places = check_whole("decimals", decimals, least=0, most=15)
     style = _STYLES[check_choice("to", to, tuple(_STYLES))]
     table = _read(frame)
-    numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
-    bounded = _column_with_bounds(numbers)
-    signs = _signs(table, numbers, best)
-
-    marks: pl.Series | None = None
+    numbers = table.select(cs.numeric()).columns
+    # The column that the bounds belong to, if there are bounds.
+    bounded = next((name for name in _BOUNDED if {name, *_BOUNDS}.issubset(numbers)), None)
+    texts = _texts(table, style, places, _signs(table, numbers, best))
+    p_values: pl.Series | None = None
     note = ""
     if tests is not None:
-        marks, note = _significant(table, _read(tests), style)
+        compared = _read(tests)
+        p_values = _p_values_of_systems(table, compared)
+        note = f" against {_baseline_of(compared, table)}{_method_of(compared)}"
     elif bounded == "difference" and "metric" in table.columns:
-        marks, note = _significant_differences(table, style)
-
-    texts = _texts(table, style, places, signs)
+        p_values = _p_values(table)
+        note = _method_of(table)
     if bounded is None:
         return _written(texts, style, numbers)
 
-    cell = pl.col(bounded)
-    with_bounds = pl.format("{} [{}, {}]", cell, *_BOUNDS)
-    cell = pl.coalesce(with_bounds, cell)
-    if marks is not None:
-        is_marked = pl.lit(marks)
-        cell = pl.when(is_marked).then(cell + style.mark).otherwise(cell)
-    texts = texts.with_columns(cell.alias(bounded))
+    texts = _with_bounds(texts, bounded, p_values, style.mark)
     has_rows = "system" in texts.columns or bounded == "difference"
     if "metric" not in texts.columns or not has_rows:
         # The level is the same in all rows of intervals: the caption of a table names it.
@@ -144,42 +145,49 @@ def format_table(
 
     metrics = table["metric"].cast(pl.String)
     texts = _by_metric(texts.with_columns(metrics), bounded)
-    notes = filter(None, [_level_of(table), note])
-    return _written(texts, style, metrics.to_list(), "; ".join(notes))
-
-
-def _column_with_bounds(numbers: Sequence[str]) -> str | None:
-    """Return the column that the bounds belong to, if there are bounds."""
-    for name in _BOUNDED:
-        if {name, *_BOUNDS}.issubset(numbers):
-            return name
-    return None
+    level, note = style.escaped(_level_of(table), note)
+    if p_values is not None:
+        level += "; " if level else ""
+        level += f"{style.mark} {_WORDS[p_values.name]} < {_LEVEL}{note}"
+    return _written(texts, style, metrics.to_list(), level)
 
 
 def _texts(
     table: pl.DataFrame, style: _Style, decimals: int, signs: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
     """Return the table as texts, the best values in bold."""
+    before, after = style.bold
     cells: list[pl.Expr] = []
     for name, dtype in table.schema.items():
         text = _text(name, dtype, style, decimals)
         if name in signs:
             is_best = _is_best(text, name, signs[name], table.columns)
-            before, after = map(pl.lit, style.bold)
-            bold = before + text + after
-            text = pl.when(is_best).then(bold).otherwise(text)
+            text = pl.when(is_best).then(before + text + after).otherwise(text)
         cells.append(text.alias(name))
     return table.select(cells)
 
 
+def _with_bounds(
+    texts: pl.DataFrame, name: str, p_values: pl.Series | None, mark: str
+) -> pl.DataFrame:
+    """Return the texts with bounds, and a mark for a small p-value, in the cells of a column."""
+    cell = pl.col(name)
+    cell = pl.coalesce(pl.format("{} [{}, {}]", cell, *_BOUNDS), cell)
+    if p_values is not None:
+        is_small = pl.lit(p_values < _LEVEL)
+        cell = pl.when(is_small).then(cell + mark).otherwise(cell)
+    return texts.with_columns(cell.alias(name))
+
+
 def _written(texts: pl.DataFrame, style: _Style, numbers: Sequence[str], note: str = "") -> str:
     """Write texts in a style. `numbers`: the columns that hold numbers."""
-    names = pl.DataFrame({"title": texts.columns})
-    titles = names.select(style.escape(pl.col("title")))
-    header = titles["title"].to_list()
+    header = style.escaped(*texts.columns)
     rows = texts.fill_null("-").rows()
     is_number = [name in numbers for name in texts.columns]
-    return style.write([header, *rows], is_number, note)
+    table = style.write([header, *rows], is_number)
+    if note:
+        table += style.note.format(note)
+    return table
 
 
 def _read(frame: Any) -> pl.DataFrame:
@@ -187,11 +195,7 @@ def _read(frame: Any) -> pl.DataFrame:
     kind = kind_of(frame)
     # polars reads a period of pandas as an extension type, which it cannot write, and cuts objects.
     extensions = ("category", "interval", "object", "period")
-    has_no_text = []
-    for name in kind.columns:
-        dtype_name = kind.type_of(str(name))
-        if dtype_name.startswith(extensions):
-            has_no_text.append(name)
+    has_no_text = [name for name in kind.columns if kind.type_of(str(name)).startswith(extensions)]
     kind, _ = kind.with_keys(has_no_text)
     table = kind.read(kind.columns).collect()
 
@@ -215,10 +219,8 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
     column = by_name(name)
     if dtype == pl.Duration:
         return column.dt.to_string("polars")
-    if not dtype.is_numeric():
+    if dtype.is_integer() or not dtype.is_numeric():
         return style.escape(column.cast(pl.String))
-    if dtype.is_integer():
-        return column.cast(pl.String)
 
     value = column.cast(pl.Float64).fill_nan(None)
     decimal = value.cast(pl.Decimal(38, decimals), strict=False)
@@ -237,63 +239,50 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
     return pl.when(is_small).then(less).otherwise(text)
 
 
-def _sign(name: str, best: Any) -> float | None:
-    """Return -1 if the largest value is best, 1 if the smallest, 0 if neither; else None."""
-    if isinstance(best, Mapping):
-        if name not in best:
-            return None
-        return _SIGNS[best[name]]
-
+def _best_of(name: str) -> str | None:
+    """Return which value of a metric is best by its name; None if the name does not say."""
     if not is_metric(name):
         name = name.removeprefix("mean_").removeprefix("median_")
     if not is_metric(name):
         return None
     record = metric(name)
-    if record.kind == "threshold":
-        return 0.0
-    return _SIGNS[record.best]
+    return "none" if record.kind == "threshold" else record.best
 
 
 def _signs(table: pl.DataFrame, numbers: Sequence[str], best: Any) -> dict[str, pl.Expr]:
-    """Return the columns whose best value is bold, with the sign of each value; see `_sign`."""
+    """Return the columns whose best value is bold, with the sign of each value; see `_SIGNS`."""
     metrics: list[str] = []
     if "value" in numbers and "metric" in table.columns:
         names = table["metric"].cast(pl.String)
         metrics = names.unique(maintain_order=True).to_list()
 
+    columns = [*numbers, *metrics]
     if isinstance(best, Mapping):
-        allowed = [*numbers, *metrics]
-        refuse_missing([*best], allowed, "numbers of the frame", "best")
-        for name, way in best.items():
-            check_choice(f"best[{name!r}]", way, ("largest", "smallest"))
-    elif best is None:
-        if "system" not in table.columns:
-            return {}
-    elif not check_flag("best", best):
-        return {}
+        refuse_missing([*best], columns, "numbers of the frame", "best")
+        for name, direction in best.items():
+            check_choice(f"best[{name!r}]", direction, ("largest", "smallest"))
+        directions = dict(best)
+    else:
+        is_bold = "system" in table.columns if best is None else check_flag("best", best)
+        directions = {name: _best_of(name) for name in columns if is_bold}
 
-    signs = {}
-    for name in numbers:
-        sign = _sign(name, best)
-        if sign is not None:
-            signs[name] = pl.lit(sign)
-
-    of_metrics = {name: _sign(name, best) for name in metrics}
-    unknown = [name for name, sign in of_metrics.items() if sign is None]
+    signs = {name: _SIGNS[direction] for name, direction in directions.items() if direction}
+    unknown = [name for name in metrics if name not in signs]
     if unknown and best is True:
         first = unknown[0]
         raise ValueError(
             f"best: the name {shown(first)} does not say whether its largest value is best; "
             f"give best={{{first!r}: 'largest'}}, or 'smallest'"
         )
+    of_columns = {name: pl.lit(signs[name]) for name in numbers if name in signs}
     if len(unknown) < len(metrics):
         metric_name = pl.col("metric").cast(pl.String)
-        signs["value"] = metric_name.replace_strict(
-            of_metrics,
+        of_columns["value"] = metric_name.replace_strict(
+            signs,
             default=None,
             return_dtype=pl.Float64,
         )
-    return signs
+    return of_columns
 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
@@ -318,35 +307,30 @@ def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) ->
 # -------------------------------------------------------------------------------------------------
 
 
-def _significant(table: pl.DataFrame, tests: pl.DataFrame, style: _Style) -> tuple[pl.Series, str]:
-    """Return which rows differ from the only baseline of a comparison, and a note about it."""
-    if not {"metric", "system", "value"} <= {*table.columns}:
+def _p_values_of_systems(table: pl.DataFrame, tests: pl.DataFrame) -> pl.Series:
+    """Return the p-values of the rows of intervals; null for those of the baseline."""
+    if not {"metric", "system", "value"}.issubset(table.columns):
         raise ValueError(
             "tests: they mark the intervals of systems, and the frame is not the result of "
             "intervals for several scores"
         )
-    if not {"metric", "system"} <= {*tests.columns}:
+    p_values = _p_values(tests)
+    if p_values is None or not {"metric", "system"}.issubset(tests.columns):
         raise ValueError(
             "tests: give it the result of compare for the same systems, with baseline= and, if "
             "there are two systems, details=True"
         )
-    baseline = _baseline_of(tests, table)
-    p_value = _p_value_of(tests) or "p_value"
-
     before = table.columns[: table.columns.index("value")]
     names = [name for name in before if name in tests.columns]
     keys = pl.col(names).cast(pl.String)
-    p_values = tests.select(keys, p=p_value)
     joined = table.select(keys).join(
-        p_values,
+        tests.select(keys, p_values),
         on=names,
         how="left",
         nulls_equal=True,
         maintain_order="left",
     )
-    method = _method_of(tests)
-    note = _note(p_value, f" against {baseline}{method}", style)
-    return _is_significant(joined["p"]), note
+    return joined[p_values.name]
 
 
 def _baseline_of(tests: pl.DataFrame, table: pl.DataFrame) -> str:
@@ -360,35 +344,9 @@ def _baseline_of(tests: pl.DataFrame, table: pl.DataFrame) -> str:
     return untested.pop() if len(untested) == 1 else "the baseline"
 
 
-def _is_significant(p_values: pl.Series) -> pl.Series:
-    """Return which p-values are small enough; a missing one is not."""
-    is_small = p_values < _LEVEL
-    return is_small.fill_null(False)
-
-
-def _note(p_value: str, text: str, style: _Style) -> str:
-    """Return what a mark means. `p_value`: the column with p-values; `text`: what follows."""
-    word = _WORDS[p_value]
-    escaped = style.escape(pl.lit(text))
-    ending = pl.select(escaped).item()
-    return f"{style.mark} {word} < {_LEVEL}{ending}"
-
-
-def _significant_differences(table: pl.DataFrame, style: _Style) -> tuple[pl.Series | None, str]:
-    """Return which differences are significant, and a note about it; None without a p-value."""
-    p_value = _p_value_of(table)
-    if p_value is None:
-        return None, ""
-    note = _note(p_value, _method_of(table), style)
-    return _is_significant(table[p_value]), note
-
-
-def _p_value_of(tests: pl.DataFrame) -> str | None:
-    """Return the column with p-values, the adjusted ones if there are any."""
-    for name in _WORDS:
-        if name in tests.columns:
-            return name
-    return None
+def _p_values(tests: pl.DataFrame) -> pl.Series | None:
+    """Return the p-values of a comparison, the adjusted ones if there are any."""
+    return next((tests[name] for name in _WORDS if name in tests.columns), None)
 
 
 def _method_of(tests: pl.DataFrame) -> str:
@@ -413,21 +371,16 @@ def _level_of(table: pl.DataFrame) -> str:
 
 def _only_value(table: pl.DataFrame, name: str) -> Any:
     """Return the value of a column that is the same in all rows, otherwise None."""
-    if name not in table.columns:
+    if name not in table.columns or table[name].n_unique() != 1:
         return None
-    column = table[name]
-    if column.n_unique() != 1:
-        return None
-    return column[0]
+    return table[name][0]
 
 
 def _by_metric(texts: pl.DataFrame, value: str) -> pl.DataFrame:
     """Return a column for each metric, and a row for each combination of the keys."""
     columns = texts.columns
     keys = columns[: columns.index("metric")]
-    for name in _NAMES:
-        if name in columns and name not in keys:
-            keys.append(name)
+    keys += [name for name in _NAMES if name in columns and name not in keys]
     return texts.pivot(
         "metric",
         index=keys,
@@ -447,17 +400,14 @@ def _one_line(text: pl.Expr) -> pl.Expr:
 
 def _escape_markdown(text: pl.Expr) -> pl.Expr:
     """Escape what Markdown reads as formatting. It reads an underscore inside a word as itself."""
-    word = "([0-9A-Za-z])_([0-9A-Za-z])"
-    kept = f"${{1}}{_WORD_UNDERSCORE}${{2}}"
+    escaped = _one_line(text).str.replace_all(r"([\\`*_\[\]<>|~&$])", r"\${1}")
     # Twice, because the neighbours of a match are used up.
     for _ in range(2):
-        text = text.str.replace_all(word, kept)
-    text = _one_line(text)
-    escaped = text.str.replace_all(r"([\\`*_\[\]<>|~&$])", r"\${1}")
-    return escaped.str.replace_all(_WORD_UNDERSCORE, "_")
+        escaped = escaped.str.replace_all(r"([0-9A-Za-z])\\_([0-9A-Za-z])", "${1}_${2}")
+    return escaped
 
 
-def _write_markdown(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
+def _write_markdown(lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """Write a table of GitHub's Markdown."""
     rules = ["--:" if is_number else ":--" for is_number in numbers]
     header, *rows = lines
@@ -465,14 +415,7 @@ def _write_markdown(lines: Sequence[Sequence[str]], numbers: Sequence[bool], not
     for row in (header, rules, *rows):
         cells = " | ".join(row)
         table += f"| {cells} |\n"
-    return _with_note(table, note)
-
-
-def _with_note(table: str, note: str) -> str:
-    """Return the table with a note below it, if there is one."""
-    if not note:
-        return table
-    return f"{table}\n{note}\n"
+    return table
 
 
 _LATEX = {
@@ -488,10 +431,9 @@ def _escape_latex(text: pl.Expr) -> pl.Expr:
     return _one_line(text).str.replace_many(_LATEX)
 
 
-def _write_latex(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
+def _write_latex(lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """Write a tabular of the package booktabs."""
-    letters = ["r" if is_number else "l" for is_number in numbers]
-    columns = "".join(letters)
+    columns = "".join("r" if is_number else "l" for is_number in numbers)
     header, *rows = [" & ".join(line) + r" \\" for line in lines]
     parts = [
         rf"\begin{{tabular}}{{{columns}}}",
@@ -501,29 +443,20 @@ def _write_latex(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: 
         *rows,
         r"\bottomrule",
         r"\end{tabular}",
+        "",
     ]
-    if note:
-        note = note.replace("%", r"\%")
-        parts.append(rf"\par\smallskip{{\footnotesize {note}}}")
-    text = "\n".join(parts)
-    return text + "\n"
+    return "\n".join(parts)
 
 
-def _write_text(lines: Sequence[Sequence[str]], numbers: Sequence[bool], note: str) -> str:
+def _write_text(lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """Write columns of equal width."""
     columns = []
     for column, is_number in zip(zip(*lines, strict=True), numbers, strict=True):
         width = max(map(len, column))
-        if is_number:
-            columns.append([cell.rjust(width) for cell in column])
-        else:
-            columns.append([cell.ljust(width) for cell in column])
-
-    table = ""
-    for row in zip(*columns, strict=True):
-        line = "  ".join(row)
-        table += line.rstrip() + "\n"
-    return _with_note(table, note)
+        pad = str.rjust if is_number else str.ljust
+        columns.append([pad(cell, width) for cell in column])
+    rows = ["  ".join(row).rstrip() + "\n" for row in zip(*columns, strict=True)]
+    return "".join(rows)
 
 
 _STYLES: Mapping[str, _Style] = {
@@ -531,18 +464,21 @@ _STYLES: Mapping[str, _Style] = {
         escape=_escape_markdown,
         bold=("**", "**"),
         mark="†",
+        note="\n{}\n",
         write=_write_markdown,
     ),
     "latex": _Style(
         escape=_escape_latex,
         bold=(r"\textbf{", "}"),
         mark=r"$^\dagger$",
+        note=r"\par\smallskip{{\footnotesize {}}}" + "\n",
         write=_write_latex,
     ),
     "text": _Style(
         escape=_one_line,
         bold=("**", "**"),
         mark="†",
+        note="\n{}\n",
         write=_write_text,
     ),
 }

@@ -203,6 +203,16 @@ def test_latex_and_text():
     assert len(text[0]) == len(text[2])
 
 
+def test_a_note_escapes_the_name_of_the_baseline_once():
+    run = RUN.rename({"old_1": "old 50%"})
+    call = {"truth": "y", "score": ["old 50%", "new"], "mean_over": "q"}
+    tests = run.pr.compare("average_precision", **call, baseline="old 50%", details=True)
+    means = run.pr.intervals("average_precision", **call)
+    note = fp.format_table(means, tests=tests, to="latex").splitlines()[-1]
+    assert r"95 \% confidence intervals" in note
+    assert r"against old 50\% (paired t" in note
+
+
 def test_a_table_of_differences():
     compared = RUN.pr.compare(NAMED, **CALL, mean_over="q")
     lines = fp.format_table(compared, decimals=2).splitlines()
