@@ -141,31 +141,30 @@ def report(
             value="slice_value",
         )
         return in_slices
-    if confidence is not None:
-        frame = read_stream(frame)  # A stream can be read once, and the bounds read it again.
-        kind_of(frame)  # A distributed frame, which has no bounds, is refused by name.
     names = _metrics_of_report(k, threshold)
-    counts = ["rows", "positives"] if mean_over is None else []
     arguments: Any = {"by": by, "mean_over": mean_over, **options}
-    result = evaluate(frame, [*counts, *names], truth, score, **arguments)
-    if find_kind(result) is None or (check_flag("wide", wide) and confidence is None):
-        return result
+    bounded: list[str] = []
     bounds: Any = None
-    bounded = names
     if confidence is not None:
+        frame = read_stream(frame)  # A stream can be read once.
+        of_bounds = dict(arguments)
+        bounded = names
         if mean_over is None:
             bounded = list(filter(row_metric, names))
-            arguments.pop("gain", None)  # Metrics with a closed form have no gains.
-        bounds = intervals(frame, bounded, truth, score, confidence=confidence, **arguments)
+            of_bounds.pop("gain", None)  # Metrics with a closed form have no gains.
+        bounds = intervals(frame, bounded, truth, score, confidence=confidence, **of_bounds)
+    counts = ["rows", "positives"] if mean_over is None else []
+    result = evaluate(frame, [*counts, *names], truth, score, **arguments)
+    # A frame of a distributed engine has no rows to rearrange.
+    if find_kind(result) is None or (check_flag("wide", wide) and bounds is None):
+        return result
     prefix = ""
     if mean_over is not None:
         counts = ["groups"]
         prefix = "mean_"
     table, kind, keys = _long(result, bounds, counts, names, prefix)
     if wide:
-        table = _wide(
-            table, [*map(str, keys), *counts], names, bounded if bounds is not None else [], prefix
-        )
+        table = _wide(table, [*map(str, keys), *counts], names, bounded, prefix)
     elif bounds is not None:
         table = table.filter(pl.col("metric").is_in(bounded)).drop(counts)
     whole: Frame = kind.give(table, keys)
