@@ -50,6 +50,7 @@ def _rate_at(name: NameMatch, blocks: Blocks) -> Metric:
         from_0_to_1=rate.range == "0 to 1",
         best=rate.best,
         beyond_steps=cutoff.beyond_steps,
+        by_class=rate.by_class,
     )
 
 
@@ -115,6 +116,7 @@ def _best_value(name: NameMatch, blocks: Blocks) -> Metric:
         best=goal.rate.best,
         beyond_steps=goal.beyond_steps,
         optimum=goal,
+        by_class=goal.rate.by_class,
     )
 
 

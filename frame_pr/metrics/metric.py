@@ -313,6 +313,8 @@ class Metric(NamedTuple):
     """Whether it reads scores as probabilities of a positive."""
     optimum: Cutoff | None = None
     """The goal whose best value it is."""
+    by_class: bool = False
+    """Whether it compares rates within each class, so their prevalence does not change it."""
 
 
 def by_ties(

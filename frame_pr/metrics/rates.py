@@ -67,6 +67,8 @@ class Rate(NamedTuple):
     """
     best_is_biased: bool = True
     """Whether the best value of a small sample is too good by more than replicates vary."""
+    by_class: bool = False
+    """Whether it compares rates within each class, so their prevalence does not change it."""
 
     def value(self, c: Counts) -> pl.Expr:
         """Return the formula in its range, which float weights may leave by a last bit."""
@@ -368,6 +370,7 @@ RATES: Mapping[str, Rate] = {
         "Balanced accuracy",
         needs=("positives", "negatives"),
         best_by=balanced_accuracy,
+        by_class=True,
     ),
     "f1": _f(
         1,
@@ -385,7 +388,11 @@ RATES: Mapping[str, Rate] = {
         best_by=_square_of_mcc,
     ),
     "informedness": _signed(
-        informedness, "Informedness", needs=("positives", "negatives"), best_by=informedness
+        informedness,
+        "Informedness",
+        needs=("positives", "negatives"),
+        best_by=informedness,
+        by_class=True,
     ),
     "markedness": _signed(
         markedness,

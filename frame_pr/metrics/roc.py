@@ -35,6 +35,7 @@ def _roc_auc(_: NameMatch, b: Blocks) -> Metric:
         value,
         for_all_ties(aggregates),
         needs=("positives", "negatives"),
+        by_class=True,
     )
 
 
@@ -73,7 +74,7 @@ def _partial_roc_auc(name: NameMatch, b: Blocks) -> Metric:
     # Divide by a column: polars computes a quotient by a literal as a product with its rounded
     # inverse, or of a single row as a quotient.
     value = (1 + (share - chance) / (share * 0 + (most - chance))) / 2
-    return Metric(value, aggregates, needs=("positives", "negatives"))
+    return Metric(value, aggregates, needs=("positives", "negatives"), by_class=True)
 
 
 def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
@@ -116,6 +117,7 @@ def _equal_error_rate(name: NameMatch, b: Blocks) -> Metric:
         by_ties(parts, bounded=True),
         needs=cutoff.needs,
         best="smallest",
+        by_class=True,
     )
 
 

@@ -19,7 +19,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request, kind_of_totals
 from frame_pr.metrics.means import Means, means_of
-from frame_pr.parts.part_query import PART, Part, PartQuery, with_names
+from frame_pr.parts.part_query import PART, Names, Part, PartQuery, with_names
 from frame_pr.parts.score_ranges import (
     RANGE,
     OverRanges,
@@ -46,12 +46,12 @@ class Distributed(Backend[Any]):
         return list(self.frame.columns)
 
     @abstractmethod
-    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+    def empty(self, columns: Names) -> pl.DataFrame:
         """Return these columns without rows, with the dtypes of the parts."""
 
     @abstractmethod
     def map_parts(
-        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+        self, columns: Names, keys: Names, function: Part, *, shuffled: bool = True
     ) -> Any:
         """Apply a function to these columns of each part.
 
@@ -109,12 +109,11 @@ class Distributed(Backend[Any]):
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate equal rows in each part, and then those of all parts."""
         query = self.query_of(request, {}, None)
-        single = query.request.single | {"count": "count"}
-        merged = replace(query, request=replace(query.request, single=single))
-        # Edges are the same in all parts.
-        edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
-        count = partial(tallied, request=query.request, bins=edges)
-        merge = partial(tallied, request=merged.request, bins=number)
+        merged = query.with_counts("count")
+        # Edges are the same in all parts, and a number of bins needs all rows.
+        has_edges = isinstance(bins, list)
+        count = partial(tallied, request=query.request, bins=bins if has_edges else None)
+        merge = partial(tallied, request=merged.request, bins=None if has_edges else bins)
         # Wrong names and types are an error before any row is read.
         count(self.empty(query.columns()))
         parts = type(self)(self.map_parts(query.columns(), query.by, count, shuffled=False))
@@ -179,20 +178,18 @@ class Shuffled(Distributed):
         """Return the number of parts after a shuffle."""
 
     @abstractmethod
-    def append_columns(
-        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
-    ) -> Any:
+    def append_columns(self, columns: Names, keys: Names | None, function: Part) -> Any:
         """Return the frame with the columns that the function computes for each part appended.
 
         Keys, the first columns, are shuffled as in `map_parts`. None: the parts stay as they are.
         """
 
     @abstractmethod
-    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
+    def collected(self, columns: Names, function: Part) -> pl.DataFrame:
         """Apply a function to these columns of each part, and concatenate the results."""
 
     @abstractmethod
-    def in_ranges(self, columns: Sequence[str], number: Part) -> AbstractContextManager[OverRanges]:
+    def in_ranges(self, columns: Names, number: Part) -> AbstractContextManager[OverRanges]:
         """Shuffle these columns by the range of each row, which is added as the column `RANGE`.
 
         Yields what applies a function to the new parts. The rows are the same each time, also if
@@ -214,8 +211,8 @@ class Shuffled(Distributed):
         results = []
         for system in query.systems():
             sample = self.collected(system.scores, _sample_rows).to_series()
-            number = range_number(system, sample, self.partitions())
-            with self.in_ranges(system.columns(), methodcaller("select", number)) as over_ranges:
+            number = methodcaller("select", range_number(system, sample, self.partitions()))
+            with self.in_ranges(system.columns(), number) as over_ranges:
                 if query.request.positive is not None:
                     query.refuse_label([over_ranges(system.labels_of)])
                 results.append(evaluate_ranges(system, self.empty(system.columns()), over_ranges))
@@ -238,7 +235,7 @@ def _means_of_part(part: pl.DataFrame, **arguments: Any) -> pl.DataFrame:
     return means_of(part.lazy(), **arguments).collect()
 
 
-def _prefer_rows(part: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _prefer_rows(part: pl.DataFrame, keys: Names) -> pl.DataFrame:
     """Return one row per group: that of the rows of the frame if there is one."""
     return (
         part.sort(ONLY_TOTALS)

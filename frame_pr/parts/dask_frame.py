@@ -14,7 +14,7 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.pandas import PandasFrame
 from frame_pr.parts.backends import ONLY_TOTALS, Shuffled
-from frame_pr.parts.part_query import Part, in_part
+from frame_pr.parts.part_query import Names, Part, in_part
 from frame_pr.parts.score_ranges import RANGE, OverRanges
 
 try:
@@ -48,7 +48,7 @@ class DaskFrame(Shuffled):
     name = "Dask DataFrame"
     in_memory = "its .compute()"
 
-    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+    def empty(self, columns: Names) -> pl.DataFrame:
         """Return these columns without rows."""
         meta = self._select(columns)._meta
         for column, dtype in meta.dtypes.items():
@@ -59,7 +59,7 @@ class DaskFrame(Shuffled):
         return _to_polars(meta)
 
     def map_parts(
-        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+        self, columns: Names, keys: Names, function: Part, *, shuffled: bool = True
     ) -> DataFrame:
         """Apply the function to each part."""
         frame = self._select(columns)
@@ -68,9 +68,7 @@ class DaskFrame(Shuffled):
             frame = _shuffled(frame, len(keys), _hashes)
         return frame.map_partitions(partial(_apply, function, keys, frame._meta), meta=meta)
 
-    def append_columns(
-        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
-    ) -> DataFrame:
+    def append_columns(self, columns: Names, keys: Names | None, function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         used = self._labels(columns)
         # The shuffle needs the used columns first. They return to their places after it.
@@ -84,7 +82,7 @@ class DaskFrame(Shuffled):
         """Return the number of parts after a shuffle."""
         return int(self.frame.npartitions)
 
-    def collected(self, columns: Sequence[str], function: Part) -> pl.DataFrame:
+    def collected(self, columns: Names, function: Part) -> pl.DataFrame:
         """Apply a function to each part, and concatenate the results."""
         frame = self._select(columns)
         apply = partial(dask.delayed(_on_polars), function, frame._meta)
@@ -93,7 +91,7 @@ class DaskFrame(Shuffled):
         return pl.concat(tables)
 
     @contextmanager
-    def in_ranges(self, columns: Sequence[str], number: Part) -> Generator[OverRanges]:
+    def in_ranges(self, columns: Names, number: Part) -> Generator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = DaskFrame(self._select(columns)).append_columns(columns, None, number)
         ranged = _shuffled(ranged[[RANGE, *self._labels(columns)]], 1, pl.DataFrame.clone).persist()
@@ -112,10 +110,10 @@ class DaskFrame(Shuffled):
         frame = _new_columns(result)
         return dd.from_delayed([dask.delayed(frame)], meta=frame.iloc[:0], verify_meta=False)
 
-    def _select(self, columns: Sequence[str]) -> DataFrame:
+    def _select(self, columns: Names) -> DataFrame:
         return self.frame[self._labels(columns)]
 
-    def _labels(self, columns: Sequence[str]) -> list[Any]:
+    def _labels(self, columns: Names) -> list[Any]:
         labels = {str(label): label for label in self.columns()}
         return [labels[column] for column in columns]
 
@@ -156,8 +154,7 @@ def _split(
 
     present = np.unique(numbers).tolist()
     rows = [pickle.dumps(part[numbers == number]) for number in present]
-    pieces = pd.DataFrame({"partition": present, "rows": rows})
-    return pieces.astype(_PIECES.dtypes.to_dict())
+    return pd.DataFrame({"partition": present, "rows": rows}).astype(_PIECES.dtypes.to_dict())
 
 
 def _joined(pieces: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
@@ -250,10 +247,9 @@ def _on_polars(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pl.Dat
     return in_part(function, _to_polars(_typed(part, meta)))
 
 
-def _apply(
-    function: Part, keys: Sequence[str], meta: pd.DataFrame, part: pd.DataFrame
-) -> pd.DataFrame:
-    return _with_keys(_on_polars(function, meta, part), keys, _typed(part, meta))
+def _apply(function: Part, keys: Names, meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    part = _typed(part, meta)
+    return _with_keys(in_part(function, _to_polars(part)), keys, part)
 
 
 def _append(
@@ -263,7 +259,7 @@ def _append(
     return pd.concat([part[columns], new.set_axis(part.index)], axis=1)
 
 
-def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) -> pd.DataFrame:
+def _with_keys(result: pl.DataFrame, keys: Names, part: pd.DataFrame) -> pd.DataFrame:
     """Return a result as pandas, with the keys as the rows of the part have them."""
     new = _new_columns(result.drop(cs.by_name(*keys)))
     if not keys:
@@ -288,8 +284,8 @@ def _with_keys(result: pl.DataFrame, keys: Sequence[str], part: pd.DataFrame) ->
 
 def _new_columns(result: pl.DataFrame) -> pd.DataFrame:
     """Return a result with the dtypes that Dask knows beforehand, whatever the values."""
-    frame = result.to_pandas(use_pyarrow_extension_array=True)
-    return frame.astype({name: _dtype(dtype) for name, dtype in result.schema.items()})
+    dtypes = {name: _dtype(dtype) for name, dtype in result.schema.items()}
+    return result.to_pandas(use_pyarrow_extension_array=True).astype(dtypes)
 
 
 def _dtype(dtype: pl.DataType) -> Any:

@@ -27,7 +27,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import expanded
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import ONLY_TOTALS, Distributed
-from frame_pr.parts.part_query import PART, Part, PartQuery, in_part, with_names
+from frame_pr.parts.part_query import PART, Names, Part, PartQuery, in_part, with_names
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_number, refuse_whole_group
 
 _PREFIX = "frame_pr-"
@@ -90,7 +90,7 @@ class DiskFrame(Distributed):
         """Return the names of its columns."""
         return list(dict.fromkeys([*self.frame.collect_schema(), *self.expressions]))
 
-    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+    def empty(self, columns: Names) -> pl.DataFrame:
         """Return these columns without rows."""
         return self._select(self.frame, columns).collect_schema().to_frame()
 
@@ -104,7 +104,7 @@ class DiskFrame(Distributed):
         """Compute metrics per group, sorted. Columns of the request may be expressions."""
         frame, request = self._with_names(request)
         result = super(DiskFrame, frame).evaluate(request, named, means, undefined)
-        systems = [str(score) for score in request.scores] if request.several else []
+        systems = list(map(str, request.scores)) if request.several else []
         keys = [key for key in (*map(str, request.keys), "system") if key in result.columns]
         return result.sort(sorted_by(keys, systems)) if keys else result
 
@@ -127,24 +127,20 @@ class DiskFrame(Distributed):
         return self._map(query.columns(), query.by, query.of_groups, query)
 
     def map_parts(
-        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+        self, columns: Names, keys: Names, function: Part, *, shuffled: bool = True
     ) -> pl.DataFrame:
         """Apply the function to each part. If not `shuffled`, equal rows are in one part."""
         return self._map(columns, keys if shuffled else columns, function)
 
     def union(self, groups: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
         """Concatenate both."""
-        return pl.concat(
-            [
-                groups.with_columns(**{ONLY_TOTALS: False}),
-                others.with_columns(**{ONLY_TOTALS: True}),
-            ]
-        )
+        of_rows = groups.with_columns(**{ONLY_TOTALS: False})
+        return pl.concat([of_rows, others.with_columns(**{ONLY_TOTALS: True})])
 
     def _map(
         self,
-        columns: Sequence[str],
-        keys: Sequence[str],
+        columns: Names,
+        keys: Names,
         function: Part,
         query: PartQuery | None = None,
     ) -> pl.DataFrame:
@@ -197,21 +193,18 @@ class DiskFrame(Distributed):
         return math.ceil(1.2 * rows / max(1, most)), most
 
     def _parts(
-        self, frame: pl.LazyFrame, keys: Sequence[str], partitions: int, folder: Path
+        self, frame: pl.LazyFrame, keys: Names, partitions: int, folder: Path
     ) -> list[pl.LazyFrame]:
         """Write the rows to parts with whole groups; without keys, to one file."""
+        if self.stream is not None and not keys:
+            return [frame]  # It is in a file already.
+        number = pl.lit(0)
         if keys:
             number = pl.struct(map(by_name, keys)).hash() % partitions
-            return _write_parts(frame, number, folder)
-        if self.stream is not None:
-            return [frame]  # It is in a file already.
-        file = folder / "rows.arrow"
-        with _writing(folder):
-            frame.sink_ipc(file, compression="lz4", maintain_order=False)
-        return [pl.scan_ipc(file)]
+        return _write_parts(frame, number, folder)
 
     @contextmanager
-    def _rows(self, columns: Sequence[str]) -> Generator[pl.LazyFrame]:
+    def _rows(self, columns: Names) -> Generator[pl.LazyFrame]:
         """Yield these columns. Write a stream to files first, only the columns that it needs."""
         with ExitStack() as stack:
             stack.enter_context(_panics_as_errors())
@@ -221,14 +214,14 @@ class DiskFrame(Distributed):
                 frame = self._written_stream(columns, folder / "stream.arrow")
             yield self._select(frame, columns)
 
-    def _written_stream(self, columns: Sequence[str], file: Path) -> pl.LazyFrame:
+    def _written_stream(self, columns: Names, file: Path) -> pl.LazyFrame:
         """Write to a file what these columns need of the stream."""
         sources = [self.expressions.get(column, by_name(column)) for column in columns]
         selected = project_stream(self.stream, needed(self.frame, sources))
         _write_stream(selected, file, type(self.stream).__name__)
         return pl.scan_ipc(file)
 
-    def _select(self, frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+    def _select(self, frame: pl.LazyFrame, columns: Names) -> pl.LazyFrame:
         return frame.with_columns(**self.expressions).select(map(by_name, columns))
 
     def _with_names(self, request: Request) -> tuple[DiskFrame, Request]:
@@ -358,8 +351,8 @@ def _height(frame: pl.LazyFrame) -> int:
 
 
 def _bytes_per_row(frame: pl.LazyFrame) -> int:
-    dtypes = frame.collect_schema().dtypes()
-    return sum(int(pl.Series([None], dtype=dtype).estimated_size()) for dtype in dtypes)
+    row = frame.collect_schema().to_frame().clear(1)
+    return int(row.estimated_size())
 
 
 def _refuse_change(rows: int, written: int) -> None:

@@ -12,11 +12,15 @@ from frame_pr.frames.columns import by_name
 from frame_pr.functions.evaluation import append_metrics, evaluate_request
 from frame_pr.inputs.options import Column
 from frame_pr.inputs.request import OTHER_SYSTEM, Request
+from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.values import check_occurs, is_positive
+from frame_pr.metrics.aggregation import Plan, plan_for
 from frame_pr.metrics.means import Means
 
 Part = Callable[[pl.DataFrame], pl.DataFrame]
 """The call that runs on each part. It is pickled and sent to the workers."""
+Names = Sequence[str]
+"""Names of columns."""
 PART = "part of frame_pr"
 """The column of a frame with the number of the part of each row. polars drops it in the parts."""
 _LABELS = 10  # Labels of each part that an error may show.
@@ -81,18 +85,24 @@ class PartQuery:
             part, self.request, self.named, means, self.undefined, all_groups=all_groups
         )
 
+    def plan_of(self, rows: Rows) -> Plan:
+        """Return the aggregates that the metrics need of these rows."""
+        return plan_for(rows, list(self.named.values()), self.undefined)
+
+    def with_counts(self, column: str) -> PartQuery:
+        """Return the query of rows each of which stands for several, `column`."""
+        single = self.request.single | {"count": column}
+        return replace(self, request=replace(self.request, single=single))
+
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
         """Compute one row per group from counts of equal rows; None if that is impossible."""
-        single = self.request.single
-        if self.request.weights_classes or {"count", "tie_break"} & {*single}:
+        if self.request.weights_classes or {"count", "tie_break"} & {*self.request.single}:
             return None
         count = "count" + max(self.columns(), key=len)  # Longer than any name.
         equal_rows = part.group_by(map(by_name, self.columns()))
-        number = pl.len().cast(pl.Int64).alias(count)
-        counts = equal_rows.agg(number).collect(engine="streaming")
-        request = replace(self.request, single=single | {"count": count})
+        counts = equal_rows.len(name=count).collect(engine="streaming")
         try:
-            return replace(self, request=request).of_groups(counts)
+            return self.with_counts(count).of_groups(counts)
         except ValueError:
             return None  # Let the errors be about the rows themselves.
 
@@ -126,7 +136,7 @@ class PartQuery:
         check_occurs(truth, pl.concat(present).unique(), self.request.positive)
 
 
-def with_names(request: Request, names: Mapping[str, Sequence[str]]) -> Request:
+def with_names(request: Request, names: Mapping[str, Names]) -> Request:
     """Return a request with these names of columns, by argument."""
     single: dict[str, Column] = {role: names[role][0] for role in request.single}
     return replace(request, keys=names["by"], scores=names["score"], single=single)

@@ -8,9 +8,9 @@ and computes its share of the group's sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -72,12 +72,7 @@ class Starts(NamedTuple):
         self, blocks: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
     ) -> pl.LazyFrame:
         """Add to the counts of blocks those of the better ranges of the larger group."""
-        blocks = blocks.join(
-            self.table,
-            on="group",
-            how="left",
-            maintain_order="left",
-        )
+        blocks = blocks.join(self.table, on="group", how="left", maintain_order="left")
         columns = {count.upto: pl.col(count.upto) + pl.col(_before(count)) for count in counts}
         columns |= {count.total: pl.col(_in_all(count)) for count in _COUNTS}
         for name in k_at:
@@ -141,23 +136,19 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     weights = no_rows.weights
     if weights.fractional:
         weights = _with_common_unit(weights, call, empty, over_ranges)
-    plan = plan_for(
-        replace(no_rows, weights=weights),
-        list(call.named.values()),
-        call.undefined,
-    )
+    plan = call.plan_of(replace(no_rows, weights=weights))
 
-    counts = over_ranges(partial(count_ranges, call=call, unit=weights.unit))
-    starts = starts_of(counts, call, weights)
+    ranges = Ranges(call, weights.unit)
+    starts = starts_of(over_ranges(ranges.counts), call, weights)
     if starts.is_empty():
         return call.of_groups(empty)
-    context: dict[str, Any] = {"call": call, "unit": weights.unit}
     if "interpolated_precision" in plan.columns:
-        best = over_ranges(partial(best_precision, **context, starts=starts))
+        best = over_ranges(replace(ranges, starts=starts).best_precision)
         starts = with_later_precision(starts, best, call)
 
-    table = over_ranges(partial(summed_up, **context, starts=starts))
-    sums = number_groups(table, _keys(call), MOST_GROUPS)
+    keys = _key_columns(call)
+    table = over_ranges(replace(ranges, starts=starts).sums)
+    sums = number_groups(table, [*keys.values()], MOST_GROUPS)
     groups = per_group(
         sums.rows,
         plan.over_groups,
@@ -165,33 +156,57 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
         in_order=False,
     )
     values = sums.restore(finalize(groups, ["group"], plan))
-    sources = [*_keys(call), *call.named.values()]
-    names = [*call.by, *call.named]
-    columns = [pl.col(source).alias(name) for source, name in zip(sources, names, strict=True)]
-    return values.select(columns).collect()
+    return values.select(**keys, **call.named).collect()
 
 
-def _keys(call: PartQuery) -> list[str]:
-    """Return the names of the caller's keys in tables with one row per range."""
-    return [f"key{i}" for i, _ in enumerate(call.by, 1)]
+def _key_columns(call: PartQuery) -> dict[str, str]:
+    """Return the caller's keys, and their columns in tables with one row per range."""
+    return {key: f"key{i}" for i, key in enumerate(call.by, 1)}
 
 
-def _rows_of_ranges(
-    part: pl.DataFrame,
-    call: PartQuery,
-    unit: float,
-    totals: Collection[str],
-    starts: pl.DataFrame | None = None,
-) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
-    """Return the canonical rows of the part, grouped by their range and the keys."""
-    request = replace(call.request, keys=[RANGE, *call.by]).with_totals(totals)
-    starts_of_groups = None if starts is None else partial(Starts.of, starts=starts)
-    return rows_of(
-        part,
-        request,
-        starts=starts_of_groups,
-        unit=unit,
-    )
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The ranges of a part: its methods run on each part, where each range is in one part."""
+
+    call: PartQuery
+    unit: float
+    """The unit of weights."""
+    starts: pl.DataFrame | None = None
+    """The counts with which each range starts, if they are known."""
+
+    def counts(self, part: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows and positives of each range, and known totals in columns."""
+        rows, output = self._rows_of(part, self.call.totals_in_rows())
+        without_totals = replace(rows, totals=[])
+        counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
+        table = counts.select("group", *TOTALS)
+
+        is_unjudged = ~pl.col("judged") if self.call.request.fills_labels else pl.lit(False)
+        unjudged = (is_unjudged * rows.number).sum().alias(UNJUDGED.total)
+        of_groups = rows.frame.group_by("group").agg(unjudged)
+        for total in (of_groups, *rows.totals):
+            table = table.join(total, on="group", how="left")
+        return output.restored(table).collect()
+
+    def best_precision(self, part: pl.DataFrame) -> pl.DataFrame:
+        """Return, for each range, the largest precision at any of its thresholds."""
+        rows, output = self._rows_of(part)
+        best = (pl.col("tp") / pl.col("k")).max().alias("precision")
+        blocks = blocks_of(rows, ["tp", "k"], steps=True)
+        return output.restored(blocks.group_by("group").agg(best)).collect()
+
+    def sums(self, part: pl.DataFrame) -> pl.DataFrame:
+        """Return, for each range, its share of the sums of its group."""
+        rows, output = self._rows_of(part)
+        return output.restored(aggregate(rows, self.call.plan_of(rows))).collect()
+
+    def _rows_of(
+        self, part: pl.DataFrame, totals: Collection[str] = ()
+    ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
+        """Return the canonical rows of the part, grouped by their range and the keys."""
+        request = replace(self.call.request, keys=[RANGE, *self.call.by]).with_totals(totals)
+        starts = None if self.starts is None else partial(Starts.of, starts=self.starts)
+        return rows_of(part, request, starts=starts, unit=self.unit)
 
 
 def _with_common_unit(
@@ -200,25 +215,17 @@ def _with_common_unit(
     """Return float weights with one unit for all parts, so that the counts of ranges add up."""
     ends = over_ranges(partial(weight_ends, call=call))
     in_frames = [name for name in call.request.totals_read if name in call.request.frames]
-    groups, _ = rows_of(
-        empty,
-        call.request.with_totals(in_frames),
-        all_groups=True,
-    )
-    of_all = ends.select(
-        pl.col("least").min(),
-        pl.col("bound").sum(),
-        pl.col("total").max(),
-    )
+    groups, _ = rows_of(empty, call.request.with_totals(in_frames), all_groups=True)
+    of_all = ends.select(pl.col("least").min(), pl.col("bound").sum(), pl.col("total").max())
     least, bound, total = of_all.row(0)
-    largest = max(bound, total or 0.0, largest_total(groups.totals))
+    largest = max(bound, total, largest_total(groups.totals))
     return weights._replace(unit=unit_of(least, largest, "weight", weights.name))
 
 
 def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return the ends of the weights of a part (see `ends_of`), and its largest known total."""
     columns = {
-        name: by_name(str(column))
+        name: by_name(column)
         for name, column in call.request.single.items()
         if name in ("weight", "count")
     }
@@ -229,33 +236,15 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     return ends.hstack(part.select(total=pl.max_horizontal(0.0, *totals)))
 
 
-def count_ranges(part: pl.DataFrame, call: PartQuery, unit: float) -> pl.DataFrame:
-    """Return the rows and positives of each range in the part, and known totals in columns."""
-    rows, output = _rows_of_ranges(part, call, unit, call.totals_in_rows())
-    without_totals = replace(rows, totals=[])
-    counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
-    table = counts.select("group", *TOTALS)
-
-    is_unjudged = ~pl.col("judged") if call.request.fills_labels else pl.lit(False)
-    unjudged = (is_unjudged * rows.number).sum().alias(UNJUDGED.total)
-    of_groups = rows.frame.group_by("group").agg(unjudged)
-    for total in (of_groups, *rows.totals):
-        table = table.join(total, on="group", how="left")
-    return output.restored(table).collect()
-
-
 def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.DataFrame:
     """Return the counts with which each range starts, sorted."""
-    coder = number_groups(counts, _keys(call), MOST_GROUPS)
+    keys = _key_columns(call).values()
+    coder = number_groups(counts, [*keys], MOST_GROUPS)
     totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
     sums = [pl.col(count.total).sum() for count in _COUNTS]
-    groups = with_totals(
-        coder.rows.group_by("group").agg(sums).sort("group"),
-        totals,
-        weights,
-    )
-    in_all = {_in_all(count): pl.col(count.total) for count in _COUNTS}
-    groups = groups.select("group", **in_all)
+    groups = coder.rows.group_by("group").agg(sums).sort("group")
+    in_all = {_in_all(count): count.total for count in _COUNTS}
+    groups = with_totals(groups, totals, weights).select("group", **in_all)
 
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
@@ -265,12 +254,7 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
         columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
     ranges = coder.rows.sort("group", _RANGE_KEY, nulls_last=True)
     starts = ranges.with_columns(**columns).join(groups, on="group", maintain_order="left")
-    return starts.select(
-        _RANGE_KEY,
-        *_keys(call),
-        *columns,
-        *in_all,
-    ).collect()
+    return starts.select(_RANGE_KEY, *keys, *columns, *in_all).collect()
 
 
 def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
@@ -280,47 +264,23 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
     """
     if name in call.request.single:
         return totals_in_rows(coder.rows, name, str(call.request.single[name]), dtype)
-    keys = dict(zip(call.by, _keys(call), strict=True))
     frame = totals_frame(
         kind_of_totals(name, call.request.frames[name]),
         name,
-        keys,
+        _key_columns(call),
         coder.rows.collect_schema(),
     )
     return totals_in_frame(frame, coder.look_up, 1, dtype)
 
 
-def best_precision(
-    part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
-) -> pl.DataFrame:
-    """Return, for each range in the part, the largest precision at any of its thresholds."""
-    rows, output = _rows_of_ranges(part, call, unit, (), starts)
-    best = (pl.col("tp") / pl.col("k")).max().alias("precision")
-    blocks = blocks_of(rows, ["tp", "k"], steps=True)
-    return output.restored(blocks.group_by("group").agg(best)).collect()
-
-
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Add the largest precision below each range to the starts."""
-    starts = starts.join(
-        best,
-        on=[_RANGE_KEY, *_keys(call)],
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    keys = [*_key_columns(call).values()]
+    on = [_RANGE_KEY, *keys]
+    starts = starts.join(best, on=on, how="left", nulls_equal=True, maintain_order="left")
     # A range of rows that do not count has no threshold.
     precision = pl.col("precision").fill_null(0.0)
     later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True)
-    if call.by:
-        later = later.over(_keys(call))
+    if keys:
+        later = later.over(keys)
     return starts.with_columns(later.alias(_LATER_PRECISION))
-
-
-def summed_up(
-    part: pl.DataFrame, call: PartQuery, unit: float, starts: pl.DataFrame
-) -> pl.DataFrame:
-    """Return, for each range in the part, its share of the sums of its group."""
-    rows, output = _rows_of_ranges(part, call, unit, (), starts)
-    plan = plan_for(rows, list(call.named.values()), call.undefined)
-    return output.restored(aggregate(rows, plan)).collect()

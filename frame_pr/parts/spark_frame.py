@@ -13,7 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.parts.backends import ONLY_TOTALS, Shuffled
-from frame_pr.parts.part_query import Part, in_part
+from frame_pr.parts.part_query import Names, Part, in_part
 from frame_pr.parts.score_ranges import RANGE, OverRanges
 
 try:
@@ -70,7 +70,7 @@ class SparkFrame(Shuffled):
                     )
         return names
 
-    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+    def empty(self, columns: Names) -> pl.DataFrame:
         """Return these columns without rows; runs no job on the data."""
         rows = (
             self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
@@ -78,7 +78,7 @@ class SparkFrame(Shuffled):
         return pl.DataFrame(rows.rename_columns(list(columns)))
 
     def map_parts(
-        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+        self, columns: Names, keys: Names, function: Part, *, shuffled: bool = True
     ) -> DataFrame:
         """Apply the function to each part."""
         frame = self._select(columns)
@@ -90,9 +90,7 @@ class SparkFrame(Shuffled):
         fields = [*frame.schema.fields[: len(keys)], *_fields(new)]
         return _mapped(frame, places, to_part, fields)
 
-    def append_columns(
-        self, columns: Sequence[str], keys: Sequence[str] | None, function: Part
-    ) -> DataFrame:
+    def append_columns(self, columns: Names, keys: Names | None, function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         empty = self.empty(columns)
         new = function(empty)
@@ -106,7 +104,7 @@ class SparkFrame(Shuffled):
         return int(self.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
 
     def collected(
-        self, columns: Sequence[str], function: Part, keys: Sequence[int] | None = None
+        self, columns: Names, function: Part, keys: Sequence[int] | None = None
     ) -> pl.DataFrame:
         """Apply a function to each part; the results may have types that Spark lacks."""
         empty = self.empty(columns)
@@ -119,7 +117,7 @@ class SparkFrame(Shuffled):
         )
 
     @contextmanager
-    def in_ranges(self, columns: Sequence[str], number: Part) -> Generator[OverRanges]:
+    def in_ranges(self, columns: Names, number: Part) -> Generator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = SparkFrame(self._select(columns)).append_columns(columns, None, number).persist()
         try:
@@ -139,7 +137,7 @@ class SparkFrame(Shuffled):
         """Return a small result as a Spark frame."""
         return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
 
-    def _select(self, columns: Sequence[str]) -> DataFrame:
+    def _select(self, columns: Names) -> DataFrame:
         return self.frame.select(*map(_quoted, columns))
 
 

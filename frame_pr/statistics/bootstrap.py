@@ -64,7 +64,7 @@ class Replicates(NamedTuple):
     """A row per replicate, and a column per row of the table; NaN without a value."""
 
 
-def replicates_of(sample: Sample[Any], draws: Draws, compared: str | None = None) -> Replicates:
+def replicates_of(sample: Sample, draws: Draws, compared: str | None = None) -> Replicates:
     """Evaluate the metrics of a sample and of its replicates.
 
     `compared`: the column of the key whose values are compared. Its groups are one sample, so that
@@ -99,7 +99,7 @@ def _number_of(columns: Sequence[str]) -> pl.Expr:
 # -------------------------------------------------------------------------------------------------
 
 
-def _replicates_of_units(sample: UnitValues[Any], draws: Draws, compared: str | None) -> Replicates:
+def _replicates_of_units(sample: UnitValues, draws: Draws, compared: str | None) -> Replicates:
     """Evaluate the means of units, such as queries, or of clusters of units, in each replicate."""
     keys = list(sample.keys.values())
     column = _number_of(["m", *keys])
@@ -145,7 +145,7 @@ def _drawn_means(table: pl.DataFrame, sampler: Sampler, repeats: int, columns: i
 # -------------------------------------------------------------------------------------------------
 
 
-def _replicates_of_rows(sample: SampledRows[Any], draws: Draws, compared: str | None) -> Replicates:
+def _replicates_of_rows(sample: SampledRows, draws: Draws, compared: str | None) -> Replicates:
     """Evaluate metrics in each replicate of rows, or of clusters of rows."""
     groups = _groups_of(sample, compared)
     numbers = groups.select("number", "result", "sample", group="code")
@@ -162,7 +162,7 @@ def _replicates_of_rows(sample: SampledRows[Any], draws: Draws, compared: str | 
     return Replicates(table, drawn.reshape(draws.repeats, len(table)))
 
 
-def _groups_of(sample: SampledRows[Any], compared: str | None) -> pl.DataFrame:
+def _groups_of(sample: SampledRows, compared: str | None) -> pl.DataFrame:
     """Return the groups in the order of their keys, with the metrics as columns `0`, `1` and so on.
 
     `k0`, `k1` and so on are the rows that cutoffs select. `code` is the group of the rows, `number`
@@ -175,14 +175,14 @@ def _groups_of(sample: SampledRows[Any], compared: str | None) -> pl.DataFrame:
             if _whole_of(name) == "selected":
                 cutoff = name.partition("@")[2]
                 named[f"k{m}"] = f"k@{cutoff}"
-    exact = values(sample.rows, named, sample.undefined)
+    exact = values(sample.rows, named, sample.what.undefined)
     exact = exact.with_columns(code="group")
     # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
     # the order of the rows.
     groups = sample.restored(exact.collect()).sort("code")
     groups = groups.with_columns(number=pl.int_range(pl.len()))
     groups = _with_results(groups, sample.keys, compared)
-    if sample.averaged:
+    if sample.what.averages:
         return groups
     return groups.with_columns(result="number")
 
@@ -261,7 +261,7 @@ def _effective_clusters(sizes: pl.Expr) -> pl.Expr:
 
 
 def _drawn_metrics(
-    sample: SampledRows[Any],
+    sample: SampledRows,
     data: pl.DataFrame,
     results: pl.Series,
     draws: Draws,
@@ -371,7 +371,7 @@ def _class_rows(key: SortKey, group: pl.Expr) -> pl.Expr:
     return rows.over(group_and_label)
 
 
-def _cells_of(sample: SampledRows[Any], data: pl.DataFrame, groups: int) -> _Cells:
+def _cells_of(sample: SampledRows, data: pl.DataFrame, groups: int) -> _Cells:
     """Aggregate rows that no metric tells apart, and sort them once."""
     apart = [name for name in _APART if name in data.columns]
     key = key_of(sample.rows).pack().alias("key")
@@ -393,7 +393,7 @@ def _cells_of(sample: SampledRows[Any], data: pl.DataFrame, groups: int) -> _Cel
         groups=None,
         valued_groups=None,
     )
-    plan = plan_for(rows, sample.names, sample.undefined, needs_gain=False)
+    plan = plan_for(rows, sample.names, sample.what.undefined, needs_gain=False)
     ranked = pack_rows(rows, plan.extra_sums)
 
     numbers = pl.exclude("key", "count")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -30,6 +31,7 @@ from frame_pr.statistics.bounds import (
 from frame_pr.statistics.paired_tests import differences_of_units, means_of_differences
 from frame_pr.statistics.pairs import Comparison, with_differences
 from frame_pr.statistics.sampled_rows import Sample, SampledRows
+from frame_pr.statistics.units import UnitValues
 from frame_pr.statistics.unpaired_tests import p_value_of_interval
 
 _MEASURED = 200
@@ -106,12 +108,11 @@ class Distribution(NamedTuple):
         quantile: Array = before + (after - before) * (place - lower)
         return quantile
 
-    def columns(self, bounds: Bounds, **numbers: Array) -> list[pl.Series]:
-        """Return bounds and numbers as columns, and how many replicates have no value."""
-        low, high = bounds
+    def columns(self, **numbers: Array) -> list[pl.Series]:
+        """Return numbers as columns, and how many replicates have no value."""
         undefined = len(self.ordered) - self.counts
         return [
-            *columns_of(low=low, high=high, **numbers),
+            *columns_of(**numbers),
             pl.Series("undefined_replicates", undefined, dtype=pl.Int64),
         ]
 
@@ -135,7 +136,7 @@ def _bias(ordered: Array, counts: Array, point: Array, noise: Array) -> Array:
 # -------------------------------------------------------------------------------------------------
 
 
-def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> pl.DataFrame:
+def intervals_of_draws(sample: Sample, draws: Draws, confidence: float) -> pl.DataFrame:
     """Return a row per key and metric with the bounds of a bootstrap."""
     alpha = 1 - confidence
     table, drawn = replicates_of(sample, draws)
@@ -147,10 +148,11 @@ def intervals_of_draws(sample: Sample[Any], draws: Draws, confidence: float) -> 
     bounds = _enclosing(bounds, of_equal)
     if isinstance(sample, SampledRows):
         _warn_of_coverage(sample.names, few=(table["df"] <= _MEASURED).any())
-        if not sample.averaged:
+        if not sample.what.averages:
             bounds = _enclosing(bounds, _bounds_of_roc_auc(sample, table, estimates, alpha))
 
-    columns = distribution.columns(bounds, error=distribution.error)
+    low, high = bounds
+    columns = distribution.columns(low=low, high=high, error=distribution.error)
     table = table.with_columns(columns)
     warn_of_replicates(table, sample.names, draws, alpha)
     warn_without_bounds(
@@ -170,7 +172,7 @@ def _enclosing(bounds: Bounds, others: Bounds) -> Bounds:
 
 
 def _bounds_of_roc_auc(
-    sample: SampledRows[Any], table: pl.DataFrame, estimates: Estimates, alpha: float
+    sample: SampledRows, table: pl.DataFrame, estimates: Estimates, alpha: float
 ) -> Bounds:
     """Return the bounds of ROC AUC of the closed form; NaN for other metrics."""
     import numpy as np
@@ -243,24 +245,15 @@ def compare_draws(comparison: Comparison) -> pl.DataFrame:
     """
     pairs = comparison.pairs
     sample = comparison.sample
-    table, drawn = replicates_of(sample, comparison.draws, pairs.names.name)
-    places = pairs.with_places(table.with_row_index("column"))
-    both = with_differences(pairs.both(places))
+    table, drawn = replicates_of(sample, comparison.call.draws, pairs.names.name)
+    both = with_differences(pairs.both(table.with_row_index("column")))
     differences = drawn[:, both["column"]] - drawn[:, both["base column"]]
     variance = pl.col("error") ** 2 + pl.col("base error") ** 2
     both = both.with_columns(
         df=pl.min_horizontal("base df", "df"),
         standard_error=variance.sqrt(),
     )
-    table = _test_differences(both, differences, comparison)
-
-    numbers = "{} and {}"
-    sizes = ["n_baseline", "n_system"]
-    if isinstance(sample, SampledRows) and sample.output.systems:
-        numbers = "{}"
-        sizes = ["n_system"]
-    text = pl.format(f"bootstrap over {numbers} {comparison.noun}", *sizes)
-    return table.with_columns(method=text)
+    return _test_differences(both, differences, comparison)
 
 
 def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
@@ -269,8 +262,11 @@ def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
     differences = differences_of_units(comparison)
     values = differences.select(*test, "cluster", value="d")
     keys = {name: name for name in test if name != "m"}
-    of_differences = comparison.units._replace(table=values, keys=keys)
-    replicates = replicates_of(of_differences, comparison.draws)
+    sample = comparison.sample
+    assert isinstance(sample, UnitValues)
+    what = sample.what._replace(cluster="cluster")
+    of_differences = replace(sample, what=what, table=values, keys=keys)
+    replicates = replicates_of(of_differences, comparison.call.draws)
     table = replicates.table.select(test).join(
         means_of_differences(differences, comparison),
         on=test,
@@ -278,9 +274,7 @@ def compare_drawn_units(comparison: Comparison) -> pl.DataFrame:
         nulls_equal=True,
         maintain_order="left",
     )
-    table = _test_differences(table, replicates.drawn, comparison)
-    method = pl.col("method").str
-    return table.with_columns(method=method.replace("paired t", "bootstrap", literal=True))
+    return _test_differences(table, replicates.drawn, comparison)
 
 
 def _test_differences(both: pl.DataFrame, drawn: Array, comparison: Comparison) -> pl.DataFrame:
@@ -293,7 +287,7 @@ def _test_differences(both: pl.DataFrame, drawn: Array, comparison: Comparison) 
     """
     import numpy as np
 
-    hypothesis = comparison.hypothesis
+    hypothesis = comparison.call.hypothesis
     point = array_of(both, "difference")
     df = array_of(both, "df")
     distribution = Distribution.of(drawn, point, df)
@@ -318,13 +312,9 @@ def _test_differences(both: pl.DataFrame, drawn: Array, comparison: Comparison) 
     high = np.where(is_equal, 0.0, high)
 
     least = 1 / (distribution.counts + 1)
-    p = hypothesis.p_value(np.maximum(two_sided, least), point, is_equal)
-    p = np.where(np.isnan(low), np.nan, p)
-    columns = distribution.columns(
-        hypothesis.sides(low, high),
-        p_value=p,
-        standard_error=distribution.error,
-    )
-    table = both.with_columns(columns)
-    warn_of_replicates(table, comparison.sample.names, comparison.draws, hypothesis.alpha)
+    two_sided = np.maximum(two_sided, least)
+    tested = hypothesis.tested(low, high, two_sided, point, is_equal)
+    columns = distribution.columns(standard_error=distribution.error)
+    table = both.with_columns(*tested, *columns, name=pl.lit("bootstrap"))
+    warn_of_replicates(table, comparison.sample.names, comparison.call.draws, hypothesis.alpha)
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
@@ -23,19 +23,18 @@ from frame_pr.statistics.bounds import (
     scipy_special,
     warn_without_bounds,
 )
-from frame_pr.statistics.intervals import Method, validate_confidence, whole_of_draws
+from frame_pr.statistics.intervals import validate_confidence, whole_of_draws
 from frame_pr.statistics.paired_tests import (
     compare_by_delong,
     compare_rows,
     compare_units,
     flip_units,
-    with_units,
 )
 from frame_pr.statistics.pairs import (
     DETAILS,
     NUMBERS,
     RESULTS,
-    Alternative,
+    Call,
     Comparison,
     Hypothesis,
     Pairs,
@@ -44,17 +43,19 @@ from frame_pr.statistics.pairs import (
     pairs_of,
 )
 from frame_pr.statistics.sampled_rows import (
+    Method,
     Sample,
     SampledRows,
-    by_method,
-    sampled_rows,
     sampled_units,
+    samples,
 )
-from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted, name_of
+from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted
 from frame_pr.statistics.unpaired_tests import compare_values, warn_of_groups
 
 Test: TypeAlias = Literal["t", "permutation", "delong"]
-_ALTERNATIVES: Sequence[Alternative] = ("two-sided", "greater", "less")
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+_ALTERNATIVES: Mapping[Alternative, int] = {"two-sided": 0, "greater": 1, "less": -1}
+"""The sign of the differences that a small p-value speaks for."""
 _MANY_GROUPS = 30
 _FEW_ROWS = 30
 """If `by` makes so many groups, and most have fewer rows, the groups are probably the sample."""
@@ -202,7 +203,7 @@ def compare(
     scipy_special()
     check_choice("test", test, tuple(_TESTS))
     correction = options.get("correction", "holm")
-    call = _Call(
+    call = Call(
         what=Evaluation(
             metrics,
             truth,
@@ -264,35 +265,18 @@ _TESTS: Mapping[str, _Test] = {
 }
 
 
-class _Call(NamedTuple):
-    """The arguments of a call."""
-
-    what: Evaluation
-    baseline: Any
-    paired: bool | None
-    method: Method | None
-    test: str
-    hypothesis: Hypothesis
-    correction: Literal["holm", "bh"] | None
-    details: bool
-    draws: Draws
-    frames: Sequence[str] = ()
-    """The names of the frames of a dict."""
-
-
 def _validated_hypothesis(confidence: Any, alternative: Any, margin: Any) -> Hypothesis:
     """Validate what is tested."""
-    level = validate_confidence(confidence)
-    side = check_choice("alternative", alternative, _ALTERNATIVES)
+    sign = _ALTERNATIVES[check_choice("alternative", alternative, tuple(_ALTERNATIVES))]
     distance = check_float("margin", margin)
     if not -float("inf") < distance < float("inf"):
         raise ValueError(f"margin must be finite; got {shown(margin)}")
-    if distance and side == "two-sided":
+    if distance and not sign:
         raise ValueError(
             "margin= is about one side: give alternative='greater' or alternative='less', or "
             "compare both bounds with the margin"
         )
-    return Hypothesis(level, side, distance)
+    return Hypothesis(validate_confidence(confidence), sign, distance)
 
 
 def _validated_draws(options: CompareOptions, method: Method | None, test: str) -> Draws:
@@ -315,71 +299,66 @@ def _validated_draws(options: CompareOptions, method: Method | None, test: str) 
     )
 
 
-def _compared(frame: Any, call: _Call) -> Any:
+def _compared(frame: Any, call: Call) -> Any:
     """Compare in the way that the arguments and the sample choose."""
     frame = read_stream(frame)  # A stream can be read once.
     what = _with_systems(frame, call.what)
     call = call._replace(what=what)
-    tables: list[pl.DataFrame] = []
-    for sample, places, is_drawn in _samples(frame, what, call):
-        if what.between is None and not sample.output.systems:
-            raise ValueError(_TWO_SCORES)
-        _refuse_infinite(sample, what)
-        comparison = Comparison(
-            sample,
-            _pairs(sample, call),
-            call.hypothesis,
-            _noun_of(sample, what),
-            call.draws,
-        )
-        part = _test_of(comparison, call, is_drawn=is_drawn)(comparison)
-        if not (tables or what.averages):
-            _warn_of_many_groups(part, comparison.pairs)
-        place = pl.lit(pl.Series(places, dtype=pl.Int32)).gather("m")
-        tables.append(part.with_columns(m=place))
-    table = pl.concat(tables, how="diagonal_relaxed")
-    _warn_without_bounds(table, "" if what.averages else UNIT_HINT)
-    return _result(table, comparison.pairs, sample, call)
-
-
-def _samples(
-    frame: Any, what: Evaluation, call: _Call
-) -> Iterator[tuple[Sample[Any], list[int], bool]]:
-    """Yield samples, the places of their metrics, and whether their rows are drawn again."""
-    names = what.named
     units = sampled_units(frame, what)
-    if units is not None:
-        yield units, list(range(len(names))), call.method == "bootstrap"
-        return
-    _refuse_test_of_rows(call)
+    if units is None:
+        _refuse_test_of_rows(call)
     # Without clusters each row of several scores is its own cluster, so that its two values meet.
     each_row = what.between is None and what.cluster is None
-    for is_drawn, labels in by_method(what, call.method if call.test == "t" else "closed"):
-        part = what._replace(metrics={label: names[label] for label in labels})
-        sample = sampled_rows(frame, part, draws_again=is_drawn, each_row=each_row)
-        yield sample, [[*names].index(label) for label in labels], is_drawn
+    method = call.method if call.test == "t" else "closed"
+    tables: list[pl.DataFrame] = []
+    for sample, is_drawn in samples(frame, what, units, method, each_row=each_row):
+        if what.between is None and not sample.output.systems:
+            raise ValueError(_TWO_SCORES)
+        _refuse_infinite(sample)
+        comparison = Comparison(sample, _pairs(sample, call), call)
+        is_paired = _is_paired(comparison)
+        test = _test_of(comparison, is_drawn=is_drawn, is_paired=is_paired)
+        part = _described(test(comparison), sample, is_paired=is_paired)
+        if not (tables or what.averages):
+            _warn_of_many_groups(part, comparison.pairs)
+        tables.append(part.with_columns(m=sample.place))
+    table = pl.concat(tables, how="diagonal_relaxed")
+    _warn_without_bounds(table, "" if what.averages else UNIT_HINT)
+    return _result(table, comparison)
+
+
+def _described(table: pl.DataFrame, sample: Sample, *, is_paired: bool) -> pl.DataFrame:
+    """Return the table with the columns of `DETAILS` that tell both values, n and the method."""
+    numbers = pl.col("units")
+    if not is_paired:
+        numbers = pl.format("{} and {}", "base units", "units")
+    return table.with_columns(
+        value_baseline="base value",
+        value_system="value",
+        n_baseline="base units",
+        n_system="units",
+        method=pl.format("{} over {} {}", "name", numbers, pl.lit(sample.noun)),
+    )
 
 
 def _test_of(
-    comparison: Comparison, call: _Call, *, is_drawn: bool
+    comparison: Comparison, *, is_drawn: bool, is_paired: bool
 ) -> Callable[[Comparison], pl.DataFrame]:
     """Return the test that fits the sample; raise if the one that the caller names does not."""
-    test = _BOOTSTRAP if is_drawn else _TESTS[call.test]
+    call = comparison.call
     sample = comparison.sample
-    is_paired = _is_paired(comparison, call)
+    test = _BOOTSTRAP if is_drawn else _TESTS[call.test]
     function = test.unpaired
     if is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
-    if test.of_roc_auc and (sample.clustered or call.what.averages):
-        function = None
-    if function is None:
+    if function is None or (test.of_roc_auc and (sample.clustered or call.what.averages)):
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
-    if not is_paired and isinstance(sample, SampledRows) and not sample.averaged:
-        warn_of_groups(comparison, frames=bool(call.frames))
+    if not is_paired and isinstance(sample, SampledRows) and not call.what.averages:
+        warn_of_groups(comparison)
     return function
 
 
-def _refuse_test_of_rows(call: _Call) -> None:
+def _refuse_test_of_rows(call: Call) -> None:
     """Raise if the test that the caller names is not for these metrics of sampled rows."""
     test = _TESTS[call.test]
     is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
@@ -391,8 +370,9 @@ def _refuse_test_of_rows(call: _Call) -> None:
 # ------------------------------------------------------------------------------------------------
 
 
-def _is_paired(comparison: Comparison, call: _Call) -> bool:
+def _is_paired(comparison: Comparison) -> bool:
     """Return whether the same units, or clusters of rows, are compared; warn if only some are."""
+    call = comparison.call
     if call.what.between is None:
         if call.paired is False:
             raise ValueError(
@@ -405,8 +385,8 @@ def _is_paired(comparison: Comparison, call: _Call) -> bool:
     if members is None or call.paired is False:
         return False
     shared = _shared(members, comparison.pairs)
-    is_most = (pl.col("shared") * 2 > pl.min_horizontal("of_a", "of_b")).all()
-    is_paired = bool(call.paired or shared.select(is_most).item())
+    is_most = pl.col("shared") * 2 > pl.min_horizontal("of_a", "of_b")
+    is_paired = call.paired or shared.filter(~is_most).is_empty()
     if isinstance(comparison.sample, UnitValues):
         _warn_of_shared(shared, comparison, is_paired=is_paired)
     return is_paired
@@ -418,57 +398,55 @@ def _members(comparison: Comparison) -> pl.DataFrame | None:
     None if nothing tells units apart.
     """
     sample = comparison.sample
-    pairs = comparison.pairs
-    if isinstance(sample, UnitValues):
-        return with_units(comparison) if sample.unit_columns else None
-    if not sample.clustered:
+    columns = sample.unit_columns
+    table = sample.table
+    if isinstance(sample, SampledRows) and sample.clustered:
+        columns = ["cluster"]
+        table = sample.clusters()
+    if not columns:
         return None
-    row = pl.struct(*pairs.on[:-1], "cluster")
-    clusters = sample.clusters().with_columns(m=pl.lit(0, pl.Int32))
-    return pairs.with_places(clusters).with_columns(row=row)
+    *keys, _ = comparison.pairs.on
+    table = comparison.pairs.with_places(table)
+    return table.select("place", row=pl.struct(*keys, *columns)).unique()
 
 
 def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
     """Return how many units both systems of a pair have, `shared`, and each, `of_a` and `of_b`."""
-    members = members.select("place", "row").unique()
-    sizes = members.group_by("place").agg(size=pl.len())
-    bases = members.rename({"place": "base"})
-    both = members.join(bases, on="row").group_by("base", "place")
+    numbered = members.with_columns(pl.col("row").rank("dense"))
+    systems = numbered.group_by("place").agg("row")
     table = pairs.table.select("a", "b").unique()
-    table = table.join(
-        both.agg(shared=pl.len()),
-        left_on=["a", "b"],
-        right_on=["base", "place"],
-        how="left",
+    table = table.join(systems.rename({"row": "of_a"}), left_on="a", right_on="place")
+    table = table.join(systems.rename({"row": "of_b"}), left_on="b", right_on="place")
+    return table.select(
+        "a",
+        "b",
+        pl.col("of_a", "of_b").list.len(),
+        shared=pl.col("of_a").list.set_intersection("of_b").list.len(),
     )
-    for side in "ab":
-        table = table.join(sizes.rename({"size": f"of_{side}"}), left_on=side, right_on="place")
-    return table.with_columns(pl.col("shared").fill_null(0))
 
 
 def _warn_of_shared(shared: pl.DataFrame, comparison: Comparison, *, is_paired: bool) -> None:
     """Warn of units that a paired test leaves out, or that an unpaired one takes as independent."""
-    is_partly = pl.col("shared") > 0
-    if is_paired:
-        is_partly = pl.col("shared") < pl.max_horizontal("of_a", "of_b")
+    count = pl.col("shared")
+    is_partly = count < pl.max_horizontal("of_a", "of_b") if is_paired else count > 0
     partly = shared.filter(is_partly).sort("shared", "a", "b")
     if partly.is_empty():
         return
-    a, b, count, of_a, of_b = partly.select("a", "b", "shared", "of_a", "of_b").row(0)
+    a, b, of_a, of_b, both = partly.row(0)
     names = comparison.pairs.names
+    noun = comparison.sample.noun
     pair = f"{shown(names[a])} and {shown(names[b])} share"
-    if not count:
+    if not both:
         raise ValueError(
-            f"paired=True: {pair} none of their {comparison.noun}; paired=False compares different "
-            "ones"
+            f"paired=True: {pair} none of their {noun}; paired=False compares different ones"
         )
     text = (
         "and this test takes them as independent; paired=True compares only those that they share"
     )
     if is_paired:
-        left_out = of_a + of_b - 2 * count
+        left_out = of_a + of_b - 2 * both
         text = f"and the paired test leaves out {left_out}; paired=False compares all"
-    warn(f"compare: {pair} {count} of their {of_a} and {of_b} {comparison.noun}, {text}")
+    warn(f"compare: {pair} {both} of their {of_a} and {of_b} {noun}, {text}")
 
 
 def _with_systems(frame: Any, what: Evaluation) -> Evaluation:
@@ -485,14 +463,13 @@ def _with_systems(frame: Any, what: Evaluation) -> Evaluation:
     return what
 
 
-def _refuse_infinite(sample: Sample[Any], what: Evaluation) -> None:
+def _refuse_infinite(sample: Sample) -> None:
     """Refuse values of units that have no difference."""
     if not isinstance(sample, UnitValues):
         return
     infinite = sample.table.filter(pl.col("value").is_infinite())
     if infinite.height:
-        m, value = infinite.select("m", "value").row(0)
-        name = list(what.named)[m]
+        name, value = infinite.select(sample.what.label, "value").row(0)
         raise ValueError(
             f"metrics: {name} is {value} in a group, and a difference needs finite values"
         )
@@ -509,25 +486,12 @@ def _warn_of_many_groups(table: pl.DataFrame, pairs: Pairs) -> None:
         )
 
 
-def _noun_of(sample: Sample[Any], what: Evaluation) -> str:
-    """Return what was drawn, in the plural."""
-    if sample.clustered:
-        return f"clusters of {name_of(what.cluster)}"
-    if not isinstance(sample, UnitValues) or not sample.unit_columns:
-        return "rows"
-    of_units = sample.output.key_columns.items()
-    names = [key for key, column in of_units if column in sample.unit_columns]
-    return f"groups of {', '.join(names)}"
-
-
-def _pairs(sample: Sample[Any], call: _Call) -> Pairs:
+def _pairs(sample: Sample, call: Call) -> Pairs:
     """Return the pairs of systems, or of groups with equal keys."""
     what = call.what
-    of_scores = what.between is None
     group = sample.keys[what.group]
-    table = sample.table if isinstance(sample, UnitValues) else sample.restored(sample.sizes())
-    present = table[group].unique().sort()
-    has_names = of_scores or bool(call.frames)
+    present = sample.table[group].unique().sort()
+    has_names = what.between is None or bool(call.frames)
     names = present
     if has_names:
         names = pl.Series(group, call.frames or sample.output.systems, dtype=present.dtype)
@@ -538,18 +502,16 @@ def _pairs(sample: Sample[Any], call: _Call) -> Pairs:
     if call.baseline is not None and len(names):
         baseline = baseline_place(names, call.baseline, title, ordered=not has_names)
 
-    on = [*(column for column in sample.keys.values() if column != group), "m"]
-    # A group that has rows of one score has rows of all.
-    equal = ["m"] if of_scores else on
-    pairs = Pairs(names, on, table)
-    pairs = pairs._replace(table=pairs_of(pairs.with_places(table), equal, baseline))
-    _validate_pairs(pairs, table, present, title)
+    on = [column for column in sample.key_columns if column != group]
+    pairs = Pairs(names, on, sample.table)
+    pairs = pairs._replace(table=pairs_of(pairs.with_places(sample.table), on, baseline))
+    _validate_pairs(pairs, sample.table, present, title)
     return pairs
 
 
 def _validate_pairs(pairs: Pairs, table: pl.DataFrame, present: pl.Series, title: str) -> None:
     """Raise if there is nothing to compare; warn if some keys have no pair."""
-    on = pairs.keys
+    on = pairs.on
     if len(table) and pairs.table.is_empty():
         within = " within the keys of by" if len(on) > 1 else ""
         raise ValueError(
@@ -585,19 +547,20 @@ def _warn_without_bounds(table: pl.DataFrame, hint: str) -> None:
     )
 
 
-def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call) -> Any:
+def _result(table: pl.DataFrame, comparison: Comparison) -> Any:
     """Return what `compare` returns."""
+    call = comparison.call
     what = call.what
+    output = comparison.sample.output
     of_scores = what.between is None
-    metrics = list(what.named)
-    keys = {key: column for key, column in sample.keys.items() if key != what.group}
-    if not of_scores and sample.output.systems:
+    keys = {key: column for key, column in comparison.sample.keys.items() if key != what.group}
+    if not of_scores and output.systems:
         # The key of several scores is `score`, because `system` is the compared group.
         refuse_clash(keys, ["score"])
         keys["score"] = keys.pop("system")
-    has_names = of_scores or bool(call.frames)
-    is_one_pair = len(pairs.names) == 2 and has_names
-    is_one_test = is_one_pair and not keys and len(metrics) == 1
+    names = comparison.pairs.names
+    is_one_pair = len(names) == 2 and (of_scores or bool(call.frames))
+    is_one_test = is_one_pair and not keys and len(what.named) == 1
     columns = [*RESULTS, "p_value"]
     if call.correction is not None and not is_one_test:
         p = adjusted(array_of(table, "p_value"), call.correction)
@@ -607,23 +570,22 @@ def _result(table: pl.DataFrame, pairs: Pairs, sample: Sample[Any], call: _Call)
         columns += DETAILS
     elif not is_one_test:
         columns = _columns_shown(columns, call, is_one_pair=is_one_pair, has_keys=bool(keys))
-    names = pl.lit(pairs.names)
     schema = pl.DataFrame(schema={**NUMBERS, **DETAILS})
     table = pl.concat([schema, table], how="diagonal_relaxed").with_columns(
-        metric=pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m"),
-        baseline=names.gather("a"),
-        system=names.gather("b"),
-        level=pl.lit(call.hypothesis.confidence),
+        metric=what.label,
+        baseline=pl.lit(names).gather("a"),
+        system=pl.lit(names).gather("b"),
+        level=call.hypothesis.confidence,
     )
     # The compared groups are values of the caller's column, as other keys are.
     sources: dict[str, str] = {}
     if not (of_scores or isinstance(what.between, pl.Expr)):
         sources = dict.fromkeys(("baseline", "system"), what.group)
-    return give_sorted(table, keys, sample.output, ["m", "a", "b"], columns, **sources)
+    return give_sorted(table, keys, output, ["m", "a", "b"], columns, **sources)
 
 
 def _columns_shown(
-    columns: Sequence[str], call: _Call, *, is_one_pair: bool, has_keys: bool
+    columns: Sequence[str], call: Call, *, is_one_pair: bool, has_keys: bool
 ) -> list[str]:
     """Return the columns without those that the call fixes, so that 80 characters hold them."""
     # With keys there is no place for the group before, either.
@@ -643,7 +605,7 @@ def _columns_shown(
 # ------------------------------------------------------------------------------------------------
 
 
-def _call_of_frames(call: _Call, frames: Mapping[Any, Any]) -> _Call:
+def _call_of_frames(call: Call, frames: Mapping[Any, Any]) -> Call:
     """Return the call that compares the frames of a dict, whose names are in a column `system`."""
     if call.what.between is not None:
         raise ValueError(
@@ -658,15 +620,17 @@ def _call_of_frames(call: _Call, frames: Mapping[Any, Any]) -> _Call:
 def _stacked_frames(frames: Mapping[Any, Any]) -> Any:
     """Return the rows of several frames as one frame, with their names in a column `system`."""
     # A LazyFrame is not collected for the names of its columns.
-    columns = [(find_kind(frame) or kind_of(frame)).columns for frame in frames.values()]
-    if taken := [name for name, names in zip(frames, columns, strict=True) if "system" in names]:
-        raise ValueError(
-            f"frame {shown(taken[0])} has a column 'system' already: rename it before the call"
-        )
+    columns = {name: (find_kind(frame) or kind_of(frame)).columns for name, frame in frames.items()}
+    for name, names in columns.items():
+        if "system" in names:
+            raise ValueError(
+                f"frame {shown(name)} has a column 'system' already: rename it before the call"
+            )
     kinds = {type(frame) for frame in frames.values()}
     if len(kinds) == 1 < len(frames) and {type(name) for name in frames} == {str}:
         # A column that only some frames have is a missing column, and not a column with nulls.
-        shared = [name for name in columns[0] if all(name in names for names in columns)]
+        first, *others = columns.values()
+        shared = [name for name in first if all(name in names for names in others)]
         if kinds <= {pl.DataFrame, pl.LazyFrame}:
             parts = [
                 frame.select(map(by_name, shared), system=pl.lit(name))

@@ -40,6 +40,10 @@ class RowMetric(NamedTuple):
     """Whether few rows, of the rarer label, may make most of a mean."""
     by_class: bool = False
     """Whether the D of the positives sum to 0, and those of the negatives too."""
+    missing: pl.Expr | None = None
+    """The size of D of a positive that only known totals count; None: it cannot have any."""
+    bias: pl.Expr = pl.lit(0.0)
+    """By how much the value of a sample is too large on average, about."""
     of_prevalence: bool = False
     """Whether the value changes with the share of positives, for equal scores of both classes."""
 
@@ -48,22 +52,40 @@ class RowMetric(NamedTuple):
         """Return which bounds a mean over groups has, and a value of clusters of rows."""
         return "number" if self.bounds == "number" else "share"
 
+    @property
+    def is_share(self) -> bool:
+        """Return whether it is a share of rows."""
+        return self.whole is not None and not self.of_scores
+
+    @property
+    def is_corrected(self) -> bool:
+        """Return whether the sum of the squared D has the correction `n / (n - 1)`."""
+        return not (self.is_share or self.by_class)
+
+
+def _by_label(of_hit: pl.Expr, of_miss: pl.Expr) -> pl.Expr:
+    """Return the value of a positive, or of a negative."""
+    return pl.when("truth").then(of_hit).otherwise(of_miss)
+
 
 def _average_precision() -> RowMetric:
     """Return average precision. A positive that is not retrieved has D = -A / P.
 
     More weight for a positive changes its own term, and the precision at its step and at all later
-    ones; more weight for a negative changes only the latter.
+    ones; more weight for a negative changes only the latter. The value A of P positives is too
+    large by about 0.7 (1 - A) / P, as simulated for normal scores.
     """
     precision = BLOCKS.tp / BLOCKS.k
     lacking = (precision - 1 + pl.col("later_misses")).fill_null(-1.0)
     # Relative to 1 - A, which for good rankings is as small as the other terms.
-    of_hit = lacking + (1 - pl.col("value"))
+    value = pl.col("value")
+    of_hit = lacking + (1 - value)
     of_miss = -pl.col("later_hits")
-    influence = pl.when("truth").then(of_hit).otherwise(of_miss)
     return RowMetric(
         "average_precision",
-        influence=influence / BLOCKS.positives,
+        influence=_by_label(of_hit, of_miss) / BLOCKS.positives,
+        missing=value / BLOCKS.positives,
+        bias=0.7 * (1 - value) / BLOCKS.positives,
         of_prevalence=True,
     )
 
@@ -84,8 +106,7 @@ def _roc_auc() -> RowMetric:
     lacking = 1 - pl.col("value")
     of_hit = (lacking - share_above) / positives
     of_miss = (lacking - share_below) / negatives
-    influence = pl.when("truth").then(of_hit).otherwise(of_miss)
-    return RowMetric("roc_auc", "roc_auc", influence, by_class=True)
+    return RowMetric("roc_auc", "roc_auc", _by_label(of_hit, of_miss), by_class=True)
 
 
 def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric:
@@ -97,11 +118,10 @@ def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric
     is_reached = pl.lit(True) if threshold is None else pl.col(str(threshold))
     part = share.part(truth, is_reached).cast(pl.Float64)
     whole = share.whole(truth, is_reached).cast(pl.Float64)
-    total = (whole * pl.col("count")).sum().over("group")
     return RowMetric(
         name,
         bounds="f1" if share.harmonic else "proportion",
-        influence=(part - pl.col("value") * whole) / total,
+        influence=(part - pl.col("value") * whole) / _total(whole),
         whole=whole,
         threshold=threshold,
         of_prevalence=_counts_both_labels(share) and name != "prevalence",
@@ -112,22 +132,24 @@ def _mean(name: str, mean: RowMean) -> RowMetric:
     """Return a mean over the rows that have a score: D is the distance of a row from the mean."""
     score = pl.col("score").cast(pl.Float64)
     epsilon = pl.col("epsilon")
-    of_hit = mean.value(score, 1.0, epsilon)
-    of_miss = mean.value(score, 0.0, epsilon)
-    number = pl.when("truth").then(of_hit).otherwise(of_miss)
+    number = _by_label(mean.value(score, 1.0, epsilon), mean.value(score, 0.0, epsilon))
     has_score = score.is_not_null()
     whole = has_score.cast(pl.Float64)
-    total = (whole * pl.col("count")).sum().over("group")
     distance = pl.when(has_score).then(number - pl.col("value"))
     return RowMetric(
         name,
         bounds="share" if mean.from_0_to_1 else "number",
-        influence=distance.fill_null(0.0) / total,
+        influence=distance.fill_null(0.0) / _total(whole),
         whole=whole,
         of_scores=True,
         is_skewed=mean.of_probabilities and not mean.from_0_to_1,
         of_prevalence=True,
     )
+
+
+def _total(whole: pl.Expr) -> pl.Expr:
+    """Return how often the rows of the group are counted."""
+    return (whole * pl.col("count")).sum().over("group")
 
 
 def _counts_both_labels(share: RowShare) -> bool:
@@ -152,22 +174,11 @@ def row_metric(name: str) -> RowMetric | None:
     return _OF_RANKING.get(name)
 
 
-_OF_CLASSES = (
-    "roc_auc",
-    "max_informedness",
-    "informedness",
-    "balanced_accuracy",
-    "equal_error_rate",
-)
-"""Metrics without a closed form that do not depend on the numbers of both classes."""
-
-
 def drawn_metric(name: str) -> RowMetric:
     """Return the metric of this name for a bootstrap."""
     target = row_metric(name)
-    if target is not None:
-        return RowMetric(name, of_prevalence=target.of_prevalence)
-    return RowMetric(name, of_prevalence=name.partition("@")[0] not in _OF_CLASSES)
+    of_prevalence = not metric(name).by_class if target is None else target.of_prevalence
+    return RowMetric(name, of_prevalence=of_prevalence)
 
 
 def of_rows(name: str) -> RowMetric:

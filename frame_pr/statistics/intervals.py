@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
@@ -25,11 +25,11 @@ from frame_pr.statistics.bounds import (
     with_bounds_of_means,
 )
 from frame_pr.statistics.sampled_rows import (
+    Method,
     Sample,
     SampledRows,
-    by_method,
-    sampled_rows,
     sampled_units,
+    samples,
     warn_of_bias,
     warn_of_skew,
 )
@@ -40,8 +40,6 @@ from frame_pr.statistics.units import (
     validate_shares,
 )
 
-Method: TypeAlias = Literal["closed", "bootstrap"]
-"""How an interval is computed."""
 COLUMNS = ("metric", "value", "low", "high", "n", "level")
 """The columns of intervals, after the keys."""
 DETAILS = ("standard_error", "undefined", "undefined_replicates")
@@ -239,8 +237,9 @@ def intervals(
         way = "bootstrap"
     what = Evaluation(metrics, truth, score, by, mean_over, cluster, sampled, options)
     source, table = _bounded(frame, what, way, draws, confidence)
-    metric = pl.lit(pl.Series([*what.named], dtype=pl.String)).gather("m")
-    table = table.with_columns(metric=metric, standard_error="error", level=confidence, n="units")
+    table = table.with_columns(
+        metric=what.label, standard_error="error", level=confidence, n="units"
+    )
     result: Frame = give_sorted(table, source.keys, source.output, ["m"], columns)
     return result
 
@@ -259,31 +258,23 @@ def _validated_draws(
 
 def _bounded(
     frame: Any, what: Evaluation, method: Method | None, draws: Draws, confidence: float
-) -> tuple[Sample[Any], pl.DataFrame]:
+) -> tuple[Sample, pl.DataFrame]:
     """Return the sample, and a row per key and metric with bounds."""
     frame = read_stream(frame)  # A stream can be read once, and these functions read the frame.
     units = sampled_units(frame, what)
     if units is not None:
-        validate_shares(units, list(what.named))
-        if method == "bootstrap":
-            return units, intervals_of_draws(units, draws, confidence)
-        return units, _closed_bounds(units, what, confidence)
-    names = what.named
+        validate_shares(units)
     parts = []
-    for is_drawn, labels in by_method(what, method):
-        part = what._replace(metrics={label: names[label] for label in labels})
-        source: Sample[Any] = sampled_rows(frame, part, draws_again=is_drawn)
+    for sample, is_drawn in samples(frame, what, units, method):
         if is_drawn:
-            table = intervals_of_draws(source, draws, confidence)
+            table = intervals_of_draws(sample, draws, confidence)
         else:
-            table = _closed_bounds(source, what, confidence)
-        places = [[*names].index(label) for label in labels]
-        place = pl.lit(pl.Series(places, dtype=pl.Int32)).gather("m")
-        parts.append(table.with_columns(m=place).select(*source.key_columns, *_NUMBERS))
-    return source, pl.concat(parts, how="vertical_relaxed")
+            table = _closed_bounds(sample, confidence)
+        parts.append(table.with_columns(m=sample.place).select(*sample.key_columns, *_NUMBERS))
+    return sample, pl.concat(parts, how="vertical_relaxed")
 
 
-def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> pl.DataFrame:
+def _closed_bounds(source: Sample, confidence: float) -> pl.DataFrame:
     """Return a row per key and metric with the bounds of closed forms."""
     is_mean = isinstance(source, UnitValues) and not source.clustered
     add_bounds = with_bounds_of_means if is_mean else with_bounds
@@ -294,7 +285,7 @@ def _closed_bounds(source: Sample[Any], what: Evaluation, confidence: float) -> 
     warn_without_bounds(
         table,
         other="a group of the mean has no standard error",
-        hint="" if what.averages else UNIT_HINT,
+        hint="" if source.what.averages else UNIT_HINT,
     )
     return table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
 

@@ -34,7 +34,7 @@ def compare_units(comparison: Comparison) -> pl.DataFrame:
     """Test the means of the differences of units by Student's paired t."""
     differences = differences_of_units(comparison)
     table = means_of_differences(differences, comparison)
-    return with_t_test(table, comparison.hypothesis)
+    return with_t_test(table, comparison.call.hypothesis, "paired t")
 
 
 def flip_units(comparison: Comparison) -> pl.DataFrame:
@@ -43,28 +43,20 @@ def flip_units(comparison: Comparison) -> pl.DataFrame:
     Bounds are those of Student's t. The units of a cluster are flipped together.
     """
     pairs = comparison.pairs
+    hypothesis = comparison.call.hypothesis
     differences = differences_of_units(comparison)
     table = means_of_differences(differences, comparison)
-    table = with_t_test(table, comparison.hypothesis)
+    table = with_t_test(table, hypothesis, "sign flips")
 
-    null_value = comparison.hypothesis.null_value
-    flipped = differences.with_columns(d=pl.col("d") - null_value)
+    flipped = differences.with_columns(d=pl.col("d") - hypothesis.null_value)
     if comparison.sample.clustered:
         flipped = flipped.drop_nulls("d")
         rank = pl.col("cluster").rank("dense").over(pairs.on)
-        number = rank.cast(pl.Int64) - 1
-        flipped = flipped.with_columns(unit=number)
-        clusters = flipped.group_by(*pairs.test, "unit")
+        clusters = flipped.group_by(*pairs.test, unit=rank.cast(pl.Int64) - 1)
         flipped = clusters.agg(pl.col("d").sum())
 
-    p_values = _sign_flips(table, flipped, comparison)
-    (p_value,) = columns_of(p=p_values)
-    has_units = pl.col("n_system") > 1
-    method = pl.col("method").str
-    return table.with_columns(
-        p_value=pl.when(has_units).then(p_value),
-        method=method.replace("paired t", "sign flips", literal=True),
-    )
+    (p_value,) = columns_of(p=_sign_flips(table, flipped, comparison))
+    return table.with_columns(p_value=pl.when(pl.col("units") > 1).then(p_value))
 
 
 def differences_of_units(comparison: Comparison) -> pl.DataFrame:
@@ -73,50 +65,29 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
     `noise` is the size of its rounding error. `unit` is the number of the unit in its key, and
     `cluster` is its cluster or the unit itself.
     """
+    sample = comparison.sample
     pairs = comparison.pairs
+    *keys, _ = pairs.on
+    rank = pl.struct(*keys, *sample.unit_columns).rank("dense")
+    values = sample.table.with_columns(row=rank.cast(pl.Int64))
     row = pl.col("row")
-    first = row.min().over(pairs.on)
-    cluster = "cluster" if comparison.sample.clustered else "row"
-    values = with_units(comparison).select(
+    values = values.select(
         *pairs.on,
-        "place",
+        pairs.names.name,
         "value",
-        unit=row - first,
-        cluster=cluster,
+        unit=row - row.min().over(pairs.on),
+        cluster="cluster" if sample.clustered else "row",
     )
-    units = values.select(*pairs.on, "unit", "cluster")
-    of_units = units.unique().join(pairs.table, on=pairs.keys, nulls_equal=True)
-    pairs_of_units = pairs._replace(table=of_units)
-    both = pairs_of_units.both(
-        values,
-        "unit",
-        "cluster",
-        how="left",
-    )
+    on = [*pairs.on, "unit", "cluster"]
+    both = pairs.within(values, on).both(values, how="left")
 
-    sizes = pl.col("base value", "value").abs()
-    largest = pl.max_horizontal(sizes).max()
+    largest = pl.max_horizontal(pl.col("base value", "value").abs()).max()
     noise = TIE * largest.over(pairs.test)
     difference = pl.col("value") - pl.col("base value")
-    is_tie = difference.abs() < noise
-    both = both.sort(*pairs.test, "unit")
-    return both.with_columns(
-        d=pl.when(is_tie).then(0.0).otherwise(difference),
+    return both.sort(*pairs.test, "unit").with_columns(
+        d=pl.when(difference.abs() < noise).then(0.0).otherwise(difference),
         noise=noise,
     )
-
-
-def with_units(comparison: Comparison) -> pl.DataFrame:
-    """Return the values of units with the `place` of their system and `row`, equal for one unit."""
-    sample = comparison.units
-    pairs = comparison.pairs
-    unit = pl.struct(
-        *pairs.on[:-1],
-        *sample.unit_columns,
-    )
-    number = unit.rank("dense")
-    table = sample.table.with_columns(row=number.cast(pl.Int64))
-    return pairs.with_places(table)
 
 
 def means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
@@ -125,54 +96,30 @@ def means_of_differences(differences: pl.DataFrame, comparison: Comparison) -> p
     d = pl.col("d")
     n = d.count().cast(pl.Int64)
     values = pl.col("base value", "value")
-    values_of_pairs = values.filter(d.is_not_null())
-    noise = pl.col("noise").first()
-    is_constant = d.max() - d.min() < noise
+    is_constant = d.max() - d.min() < pl.col("noise").first()
     deviation = pl.when(is_constant).then(0.0).otherwise(d.std())
-    conditions = {
-        "undefined": d.is_null(),
-        "wins": d > 0,
-        "equal": d == 0,
-        "losses": d < 0,
-    }
-    counts = {}
-    for name, condition in conditions.items():
-        count = condition.sum()
-        counts[name] = count.cast(pl.Int64)
-    tests = differences.group_by(test, maintain_order=True)
-    table = tests.agg(
-        values_of_pairs.mean(),
+    table = differences.group_by(test, maintain_order=True).agg(
+        values.filter(d.is_not_null()).mean(),
         units=n,
         df=n - 1,
         difference=d.mean(),
         spread=pl.when(n > 1).then(deviation),
-        **counts,
+        undefined=d.null_count(),
+        wins=(d > 0).sum(),
+        equal=(d == 0).sum(),
+        losses=(d < 0).sum(),
     )
 
     spread = pl.col("spread")
-    n = pl.col("units")
-    error = spread / n.sqrt()
+    error = spread / pl.col("units").sqrt()
     if comparison.sample.clustered:
-        influences = influences_on_mean(differences, test, "d")
-        table = with_cluster_errors(table, influences, test)
+        table = with_cluster_errors(table, influences_on_mean(differences, test, "d"), test)
         error = pl.col("error")
         error = pl.when(spread == 0).then(0.0 * error).otherwise(error)
-    effect_size = pl.col("difference") / spread
-    table = table.with_columns(
-        standard_error=error,
-        effect_size=pl.when(spread > 0).then(effect_size),
-    )
-    return _described(table, "paired t", comparison)
-
-
-def _described(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFrame:
-    """Return the table with the columns of `DETAILS` that tell both values, n and the method."""
     return table.with_columns(
-        value_baseline="base value",
-        value_system="value",
-        n_baseline="units",
-        n_system="units",
-        method=pl.format(f"{name} over {{}} {comparison.noun}", "units"),
+        pl.col("units").alias("base units"),
+        standard_error=error,
+        effect_size=pl.when(spread > 0).then(pl.col("difference") / spread),
     )
 
 
@@ -187,32 +134,23 @@ def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comp
     import numpy as np
 
     test = comparison.pairs.test
-    tests = table.select(test)
-    numbers = tests.with_row_index("number")
+    numbers = table.select(test).with_row_index("number")
     rows = differences.join(numbers, on=test, nulls_equal=True)
-    number = rows["number"].to_numpy()
     unit = rows["unit"].to_numpy()
-    shape = (len(table), unit.max(initial=-1) + 1)
-    matrix = np.zeros(shape)
-    matrix[number, unit] = rows["d"].fill_null(0.0)
+    matrix = np.zeros((len(table), unit.max(initial=-1) + 1))
+    matrix[rows["number"], unit] = rows["d"].fill_null(0.0)
 
     size: Size = abs
-    sign = comparison.hypothesis.sign
+    sign = comparison.call.hypothesis.sign
     if sign != 0:
         size = partial(np.multiply, sign)
 
     p = np.ones(len(table))
-    n = np.count_nonzero(matrix, axis=1)
-    is_small = n <= _EXACT
+    is_small = np.count_nonzero(matrix, axis=1) <= _EXACT
     if is_small.any():
         p[is_small] = _all_flips(matrix[is_small], size)
-    is_large = ~is_small
-    if is_large.any():
-        p[is_large] = _drawn_flips(
-            matrix[is_large],
-            size,
-            comparison.draws,
-        )
+    if not is_small.all():
+        p[~is_small] = _drawn_flips(matrix[~is_small], size, comparison.call.draws)
     return p
 
 
@@ -221,11 +159,9 @@ def _all_flips(differences: Array, size: Size) -> Array:
     import numpy as np
 
     # The nonzero differences come first.
-    is_zero = differences == 0
-    order = np.argsort(is_zero, axis=1, kind="stable")
+    order = np.argsort(differences == 0, axis=1, kind="stable")
     differences = np.take_along_axis(differences, order, axis=1)
-    numbers = np.count_nonzero(differences, axis=1)
-    most = max(int(numbers.max()), 1)
+    most = max(int(np.count_nonzero(differences, axis=1).max()), 1)
     place = np.arange(most)[:, None]
 
     def bits_of(start: int, end: int) -> Any:
@@ -274,10 +210,8 @@ def _count_flips(
     counts = np.zeros(len(differences))
     step = max(_SIGNS_AT_ONCE // max(differences.shape) // 8 * 8, 8)
     for start in range(0, flips, step):
-        end = min(start + step, flips)
-        signs = 1.0 - 2.0 * bits_of(start, end)
-        sizes = size(differences @ signs)
-        is_as_large = sizes >= least[:, None]
+        signs = 1.0 - 2.0 * bits_of(start, min(start + step, flips))
+        is_as_large = size(differences @ signs) >= least[:, None]
         counts += is_as_large.sum(axis=1)
     return counts
 
@@ -293,72 +227,56 @@ def compare_rows(comparison: Comparison) -> pl.DataFrame:
     of the sample: by n / (n - 1) for n rows of the rarer label, unless D has a correction for each
     class, and by (C - 1) / C for C clusters, whose D are changes without a cluster.
     """
-    rows = comparison.rows
+    rows = comparison.sample
     pairs = comparison.pairs
-    if rows.clustered or not rows.averaged:
-        return _tested(_differences(rows, pairs), "paired t", comparison)
+    assert isinstance(rows, SampledRows)
+    if rows.clustered or not rows.what.averages:
+        table = _differences(rows, pairs)
+        return with_t_test(table, comparison.call.hypothesis, "paired t")
 
     # The groups are fixed: compare each of them, and average the differences.
-    groups = replace(rows, averaged=False, keys=rows.output.key_columns)
+    what = rows.what._replace(mean_over=None)
+    groups = replace(rows, what=what, keys=rows.output.key_columns)
     on = [name for name in groups.key_columns if name != pairs.names.name]
-    table = _differences(groups, pairs._replace(on=on))
-    table = _mean_differences(table, pairs.test)
-    return _tested(table, "paired t", comparison)
+    table = _differences(groups, pairs.within(groups.table, on))
+    means = _mean_differences(table, pairs.test)
+    return with_t_test(means, comparison.call.hypothesis, "paired t")
 
 
 def compare_by_delong(comparison: Comparison) -> pl.DataFrame:
     """Compare ROC AUC of scores of the same rows by the normal distribution: DeLong's test."""
     table = compare_rows(comparison)
-    has_df = pl.col("df") > 0
-    infinity = float("inf")
-    table = table.with_columns(df=pl.when(has_df).then(infinity))
-    return _tested(table, "DeLong", comparison)
+    table = table.with_columns(df=pl.when(pl.col("df") > 0).then(float("inf")))
+    return with_t_test(table, comparison.call.hypothesis, "DeLong")
 
 
-def _tested(table: pl.DataFrame, name: str, comparison: Comparison) -> pl.DataFrame:
-    """Return the table with bounds, p-values and the name of the test."""
-    table = _described(table, name, comparison)
-    return with_t_test(table, comparison.hypothesis)
-
-
-def _differences(rows: SampledRows[Any], pairs: Pairs) -> pl.DataFrame:
+def _differences(rows: SampledRows, pairs: Pairs) -> pl.DataFrame:
     """Return the differences of both values, their standard errors and degrees of freedom."""
-    both = pairs.both(pairs.with_places(rows.estimates()))
     squares = _squares(pairs, rows.influences())
-    both = both.join(
-        squares,
-        on=pairs.test,
-        how="left",
-        nulls_equal=True,
-    )
-    a = pl.col("base value")
-    b = pl.col("value")
-    has_both = a.is_not_null() & b.is_not_null()
+    both = pairs.both(rows.estimates())
+    both = both.join(squares, on=pairs.test, how="left", nulls_equal=True)
+    values = pl.col("base value", "value")
+    has_both = pl.all_horizontal(values.is_not_null())
     df = pl.min_horizontal("df", "base df")
 
-    by_class = [m for m, metric in enumerate(rows.metrics) if metric.by_class]
     clusters = pl.col("n")
     correction = (clusters - 1) / clusters
     if not rows.clustered:
-        is_corrected = pl.col("m").is_in(by_class)
-        correction = pl.when(is_corrected).then(1.0).otherwise((df + 1) / df)
+        corrected = [m for m, metric in enumerate(rows.metrics) if not metric.by_class]
+        is_corrected = pl.col("m").is_in(corrected)
+        correction = pl.when(is_corrected).then((df + 1) / df).otherwise(1.0)
     variance = pl.col("squares") * correction
-    variance = variance.fill_nan(None)
-
-    errors = pl.col("error", "base error")
-    has_errors = pl.all_horizontal(errors.is_not_null())
-    is_tested = has_both & has_errors & (df > 0)
-    error = pl.when(is_tested).then(variance.sqrt())
-    values = pl.col("base value", "value")
-    largest = pl.max_horizontal(values.abs())
-    is_noise = error <= TIE * largest
-    units = pl.min_horizontal("units", "base units")
+    has_errors = pl.all_horizontal(pl.col("error", "base error").is_not_null())
+    error = pl.when(has_both & has_errors & (df > 0)).then(variance.fill_nan(None).sqrt())
+    # An error of the size of rounding is 0.
+    is_noise = error <= TIE * pl.max_horizontal(values.abs())
+    n = clusters.fill_null(pl.min_horizontal("units", "base units"))
     return both.with_columns(
         pl.when(has_both).then(values),
-        units=pl.col("n").fill_null(units),
+        n.alias("base units"),
+        units=n,
         undefined=1 - has_both.cast(pl.Int64),
-        difference=difference_of(a, b),
-        # An error of the size of rounding is 0.
+        difference=difference_of(pl.col("base value"), pl.col("value")),
         standard_error=pl.when(is_noise).then(0.0 * error).otherwise(error),
         df=pl.when(df > 0).then(df),
     )
@@ -372,21 +290,10 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
     influences = pairs.with_places(influences)
     influences = influences.select(*pairs.on, "place", "cluster", "D")
     D = pl.col("D")
-    sides = []
-    for place, sign in (("a", -1), ("b", 1)):
-        side = pairs.table.join(
-            influences,
-            left_on=[*pairs.keys, place],
-            right_on=[*pairs.keys, "place"],
-            nulls_equal=True,
-        )
-        side = side.select(*pairs.test, "cluster", D=sign * D)
-        sides.append(side)
-
-    clusters = pl.concat(sides).group_by(*pairs.test, "cluster")
-    differences = clusters.agg(D.sum())
-    tests = differences.group_by(pairs.test)
-    return tests.agg(
+    base = pairs.side(influences, "a").with_columns(-D)
+    sides = pl.concat([base, pairs.side(influences, "b")])
+    differences = sides.group_by(*pairs.test, "cluster").agg(D.sum())
+    return differences.group_by(pairs.test).agg(
         n=pl.len().cast(pl.Int64),
         squares=(D**2).sum(),
     )
@@ -395,12 +302,9 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
 def _mean_differences(table: pl.DataFrame, test: list[str]) -> pl.DataFrame:
     """Return the mean differences of fixed groups: variances and degrees of freedom add up."""
     has_value = pl.col("difference").is_not_null()
-    values = pl.col("base value", "value", "difference")
-    df = pl.col("df").filter(has_value)
-    tests = table.group_by(test)
-    return tests.agg(
-        values.mean(),
-        df.sum(),
-        pl.col("units", "undefined").sum(),
+    return table.group_by(test).agg(
+        pl.col("base value", "value", "difference").mean(),
+        pl.col("df").filter(has_value).sum(),
+        pl.col("base units", "units", "undefined").sum(),
         standard_error=error_of_fixed_mean("difference", "standard_error"),
     )

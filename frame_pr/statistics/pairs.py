@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -12,9 +12,9 @@ from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
 from frame_pr.inputs.values import label_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.bootstrap import Draws
-from frame_pr.statistics.bounds import Array, Bounds, array_of, columns_of
-from frame_pr.statistics.sampled_rows import Sample, SampledRows
-from frame_pr.statistics.units import UnitValues
+from frame_pr.statistics.bounds import Array, array_of, columns_of
+from frame_pr.statistics.sampled_rows import Method, Sample
+from frame_pr.statistics.units import Evaluation
 
 TIE = 2.0**-44
 """A smaller difference is a rounding error, as a share of the largest value."""
@@ -44,22 +44,16 @@ DETAILS: Mapping[str, pl.DataType] = {
     "level": _FLOAT,
 }
 """The columns that `details=True` adds. A number is null where a test does not give it."""
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
 class Hypothesis(NamedTuple):
     """The hypothesis of a test, and the confidence level of the bounds of a difference."""
 
     confidence: float
-    alternative: Alternative = "two-sided"
-    """Which differences a small p-value speaks for."""
+    sign: int = 0
+    """The sign of the differences that a small p-value speaks for; 0 for both."""
     margin: float = 0.0
     """How far a difference may lie on the wrong side of 0: a test of non-inferiority."""
-
-    @property
-    def sign(self) -> int:
-        """Return the sign of the differences of the alternative; 0 for both."""
-        return {"greater": 1, "less": -1}.get(self.alternative, 0)
 
     @property
     def null_value(self) -> float:
@@ -71,24 +65,45 @@ class Hypothesis(NamedTuple):
         """Return the error rate of both bounds together: twice that of the bound of one side."""
         return (1 - self.confidence) * (2 if self.sign else 1)
 
-    def p_value(self, two_sided: Array, difference: Array, is_exact: Any) -> Array:
-        """Return the p-value from the two-sided one; a difference without an error has 0 or 1."""
+    def tested(
+        self, low: Array, high: Array, two_sided: Array, difference: Array, is_exact: Any
+    ) -> list[pl.Series]:
+        """Return `low`, `high` and `p_value`, from the bounds and the p-value of both sides.
+
+        A difference without an error, `is_exact`, has the p-value 0 or 1, and one without bounds
+        has none. The bound of the other side of the alternative is infinite.
+        """
         import numpy as np
 
         distance = difference - self.null_value
-        speaks_for = distance * self.sign > 0 if self.sign else distance != 0
+        speaks_for = distance != 0
         p = two_sided
         if self.sign:
-            p = np.where(speaks_for, two_sided / 2, 1 - two_sided / 2)
-        return np.where(is_exact, np.where(speaks_for, 0.0, 1.0), p)
-
-    def sides(self, low: Array, high: Array) -> Bounds:
-        """Return the bounds of the alternative: the other side is open, and infinite."""
+            speaks_for = distance * self.sign > 0
+            p = np.where(speaks_for, p / 2, 1 - p / 2)
+        p = np.where(is_exact, np.where(speaks_for, 0.0, 1.0), p)
+        p = np.where(np.isnan(low), np.nan, p)
         if self.sign > 0:
             high = low * 0 + float("inf")
         if self.sign < 0:
             low = high * 0 - float("inf")
-        return low, high
+        return columns_of(low=low, high=high, p_value=p)
+
+
+class Call(NamedTuple):
+    """The arguments of a call of `compare`."""
+
+    what: Evaluation
+    baseline: Any
+    paired: bool | None
+    method: Method | None
+    test: str
+    hypothesis: Hypothesis
+    correction: Literal["holm", "bh"] | None
+    details: bool
+    draws: Draws
+    frames: Sequence[str] = ()
+    """The names of the frames of a dict."""
 
 
 class Pairs(NamedTuple):
@@ -99,12 +114,7 @@ class Pairs(NamedTuple):
     on: list[str]
     """The columns in which both systems of a pair are equal: the keys, and `m`."""
     table: pl.DataFrame
-    """The places `a` and `b` of both names, for each combination of the columns `on`, or `m`."""
-
-    @property
-    def keys(self) -> list[str]:
-        """Return the columns in which both systems are equal that the table has."""
-        return [name for name in self.on if name in self.table.columns]
+    """The places `a` and `b` of both names, for each combination of the columns `on`."""
 
     @property
     def test(self) -> list[str]:
@@ -116,57 +126,49 @@ class Pairs(NamedTuple):
         places = self.names.to_frame().with_row_index("place")
         return table.join(places, on=self.names.name, nulls_equal=True).drop(self.names.name)
 
+    def within(self, table: pl.DataFrame, on: list[str]) -> Pairs:
+        """Return the pairs for each combination of more columns in which both are equal."""
+        keys = table.select(on).unique()
+        return self._replace(on=on, table=keys.join(self.table, on=self.on, nulls_equal=True))
+
+    def side(
+        self, table: pl.DataFrame, place: str, how: Literal["inner", "left"] = "inner"
+    ) -> pl.DataFrame:
+        """Join the rows of one system of each pair, whose place is the column `a` or `b`."""
+        return self.table.join(
+            table,
+            left_on=[*self.on, place],
+            right_on=[*self.on, "place"],
+            how=how,
+            nulls_equal=True,
+        )
+
     def both(
         self, table: pl.DataFrame, *more: str, how: Literal["inner", "left"] = "inner"
     ) -> pl.DataFrame:
         """Join the rows of both systems to each pair; columns of the baseline begin with `base `.
 
-        `table`: `place`, the columns `on`, and `more` columns in which both systems are equal.
+        `table`: the name of the system, the columns `on`, and `more` columns in which both systems
+        are equal.
         """
+        table = self.with_places(table)
         on = [*self.on, *more]
-        keys = [name for name in on if name in self.table.columns]
-        base = table.rename(lambda name: name if name in on else f"base {name}")
-        both = self.table.join(
-            base,
-            left_on=[*keys, "a"],
-            right_on=[*keys, "base place"],
-            how=how,
-            nulls_equal=True,
-        )
-        return both.join(
-            table,
-            left_on=[*on, "b"],
-            right_on=[*on, "place"],
-            how=how,
-            nulls_equal=True,
-        )
+        base = table.rename(lambda name: name if name in (*on, "place") else f"base {name}")
+        of_base = self._replace(table=self.side(base, "a", how))
+        return of_base._replace(on=on).side(table, "b", how)
 
 
 class Comparison(NamedTuple):
     """What a test compares. A test returns a table with a row per key, metric and pair.
 
     Its columns are the keys, `m` (the place of the metric), `a` and `b` (the places of the baseline
-    and the system), and columns of `NUMBERS` and `DETAILS`.
+    and the system), the `name` of the test, `value`, `units`, those of the baseline with `base `
+    before them, and columns of `NUMBERS` and `DETAILS`.
     """
 
-    sample: Sample[Any]
+    sample: Sample
     pairs: Pairs
-    hypothesis: Hypothesis
-    noun: str
-    """What was drawn, such as "rows" or "groups of query"."""
-    draws: Draws
-
-    @property
-    def units(self) -> UnitValues[Any]:
-        """Return the sample of a test of units."""
-        assert isinstance(self.sample, UnitValues)
-        return self.sample
-
-    @property
-    def rows(self) -> SampledRows[Any]:
-        """Return the sample of a test of rows."""
-        assert isinstance(self.sample, SampledRows)
-        return self.sample
+    call: Call
 
 
 def pairs_of(
@@ -217,25 +219,22 @@ def difference_of(base: pl.Expr, value: pl.Expr) -> pl.Expr:
 
 
 def with_differences(both: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs of values of different samples with their differences and numbers of units.
+    """Return pairs of values of different samples with their differences.
 
     Columns of the baseline begin with `base `.
     """
     return both.with_columns(
         difference=difference_of(pl.col("base value"), pl.col("value")),
-        value_baseline="base value",
-        value_system="value",
-        n_baseline="base units",
-        n_system="units",
         undefined=pl.col("base undefined") + pl.col("undefined"),
     )
 
 
-def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
-    """Return the table with the bounds `difference -+ t standard_error` and Student's p-values.
+def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis, name: str) -> pl.DataFrame:
+    """Return the table with the `name` of the test, bounds and p-values of Student's t.
 
-    Without an error, a difference of 0 has the bounds 0 and 0, and any other difference has neither
-    bounds nor a p-value. Infinite degrees of freedom give the normal distribution.
+    The bounds are `difference -+ t standard_error`. Without an error, a difference of 0 has the
+    bounds 0 and 0, and any other difference has neither bounds nor a p-value. Infinite degrees of
+    freedom give the normal distribution.
     """
     import numpy as np
 
@@ -247,13 +246,16 @@ def with_t_test(table: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
 
     quantile = bounds.t_quantile(hypothesis.alpha, df)
     reach = np.where(is_exact, 0.0, quantile * error)
-    low, high = hypothesis.sides(difference - reach, difference + reach)
     t = (difference - hypothesis.null_value) / error
     two_sided = 2 * bounds.scipy_special().stdtr(df, -abs(t))
-    p = hypothesis.p_value(two_sided, difference, is_exact)
-    # A comparison with NaN is false, so a test without an error would get a p-value.
-    p = np.where(np.isnan(reach), np.nan, p)
-    return table.with_columns(columns_of(low=low, high=high, p_value=p))
+    tested = hypothesis.tested(
+        difference - reach,
+        difference + reach,
+        two_sided,
+        difference,
+        is_exact,
+    )
+    return table.with_columns(*tested, name=pl.lit(name))
 
 
 def adjusted(p_values: Array, correction: str) -> Array:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -65,6 +68,11 @@ class Evaluation(NamedTuple):
         return filling(self.options.get("undefined"))
 
     @property
+    def label(self) -> pl.Expr:
+        """Return the new name of the metric at the place `m`."""
+        return pl.lit(pl.Series([*self.named], dtype=pl.String)).gather("m")
+
+    @property
     def averages(self) -> bool:
         """Return whether the call is about means over groups."""
         return self.mean_over is not None
@@ -113,15 +121,17 @@ class Evaluation(NamedTuple):
             )
         return [key for key in keys if key not in averaged]
 
+    def key_columns(self, output: OutputFrame[Any]) -> Mapping[str, str]:
+        """Return the keys of the result, and their columns in restored tables."""
+        return {key: output.key_columns[key] for key in self.keys_left(output.keys)}
+
     def request(self, *, averages: bool = False) -> Request:
         """Return the request of rows."""
-        positive = self.options.get("positive")
-        keys = self.columns or None
         request = request_of(
             self.truth,
             self.score,
-            keys,
-            positive,
+            self.columns or None,
+            self.options.get("positive"),
             options_in(self.options),
             cluster=self.cluster,
         )
@@ -144,27 +154,14 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return what.keys_left(keys)
 
 
-class UnitValues(NamedTuple, Generic[Frame]):
-    """The metrics of sampled units, such as queries, and the output of the call."""
+@dataclass(eq=False, repr=False)
+class Sampled(ABC):
+    """What was drawn: units, such as queries, or rows; or clusters of both."""
 
-    table: pl.DataFrame
-    """A row per unit and metric: the keys, as `OutputFrame.key_columns` names them, and `value`.
-
-    `m` is the place of the metric. `value` is Float64, null if undefined. If clusters of units were
-    drawn, there is a column `cluster`.
-    """
-    output: OutputFrame[Frame]
-    names: Sequence[str]
-    """The names of the metrics."""
-    bounds: Sequence[BoundsName]
-    """Which bounds the mean of each metric has."""
+    what: Evaluation
+    output: OutputFrame[Any]
     keys: Mapping[str, str]
-    """The keys of the result, and their columns in the table."""
-
-    @property
-    def clustered(self) -> bool:
-        """Return whether clusters of units were drawn."""
-        return "cluster" in self.table.columns
+    """The keys of the result, and their columns in the tables below."""
 
     @property
     def key_columns(self) -> list[str]:
@@ -172,38 +169,102 @@ class UnitValues(NamedTuple, Generic[Frame]):
         return [*self.keys.values(), "m"]
 
     @property
-    def unit_columns(self) -> list[str]:
+    def place(self) -> pl.Expr:
+        """Return the place in the call of the metric at the place `m`."""
+        return pl.col("m")
+
+    @property
+    def clustered(self) -> bool:
+        """Return whether clusters were drawn."""
+        return self.what.cluster is not None
+
+    @property
+    def noun(self) -> str:
+        """Return what was drawn, in the plural."""
+        if self.clustered:
+            return f"clusters of {name_of(self.what.cluster)}"
+        columns = self.output.key_columns.items()
+        units = [key for key, column in columns if column in self.unit_columns]
+        return f"groups of {', '.join(units)}" if units else "rows"
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Return the names of the metrics."""
+
+    @property
+    @abstractmethod
+    def unit_columns(self) -> Sequence[str]:
         """Return the columns that tell the units of a key apart; none if each row is a unit."""
-        return [
-            column
-            for column in self.output.key_columns.values()
-            if column not in self.keys.values()
-        ]
+
+    @abstractmethod
+    def means(self) -> pl.DataFrame:
+        """Return the means over the groups that share the keys, with errors without clusters."""
+
+    @abstractmethod
+    def influences(self) -> pl.DataFrame:
+        """Return by how much the value of its key would change without each `cluster`, D.
+
+        `positives` and `negatives` are the weights of the cluster for `with_cluster_errors`.
+        """
 
     def estimates(self) -> pl.DataFrame:
-        """Return the means over the units that share the keys; see `means_over`."""
-        table = means_over(self.table, self.key_columns, len(self.bounds))
-        if not self.clustered:
-            return table
-        return with_cluster_errors(table, self.influences(), self.key_columns)
+        """Return a row per key and metric: `key_columns`, `Estimates`, `groups` and `undefined`.
+
+        The column `groups` says how many groups have a value, and `undefined` how many have none.
+        """
+        means = self.means()
+        if self.clustered:
+            return with_cluster_errors(means, self.influences(), self.key_columns)
+        return means
+
+
+@dataclass(eq=False, repr=False)
+class UnitValues(Sampled):
+    """The metrics of sampled units, such as queries."""
+
+    table: pl.DataFrame
+    """A row per unit and metric: the keys, as `OutputFrame.key_columns` names them, and `value`.
+
+    `m` is the place of the metric. `value` is Float64, null if undefined. If clusters of units were
+    drawn, there is a column `cluster`.
+    """
+
+    @cached_property
+    def bounds(self) -> list[BoundsName]:
+        """Return which bounds the mean of each metric has."""
+        return ["share" if _is_share(name) else "number" for name in self.names]
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the metrics, or of the columns with their values."""
+        return list(self.what.named.values())
+
+    @property
+    def unit_columns(self) -> list[str]:
+        """Return the columns of the keys that are averaged over."""
+        columns = self.output.key_columns.values()
+        return [column for column in columns if column not in self.keys.values()]
+
+    def means(self) -> pl.DataFrame:
+        """Return the means over the units that share the keys."""
+        return means_over(self.table, self.key_columns, len(self.bounds))
 
     def influences(self) -> pl.DataFrame:
         """Return the influence D of each cluster of units on the mean; see `influences_on_mean`."""
         return influences_on_mean(self.table, self.key_columns, "value")
 
 
-def unit_values_of(frame: Frame, what: Evaluation) -> UnitValues[Frame] | None:
+def unit_values_of(frame: Any, what: Evaluation) -> UnitValues | None:
     """Evaluate the groups of a frame of rows; without truth and score, read its metrics.
 
     With `cluster`, groups lie in one cluster each, as queries of users; None if one does not.
     """
     if what.truth is None:
         return _read_metrics(frame, what)
-    request = what.request(averages=True)
-    rows, output = rows_of(frame, request, all_groups=True)
+    rows, output = rows_of(frame, what.request(averages=True), all_groups=True)
     of_places = {str(m): name for m, name in enumerate(what.named.values())}
-    floats = [pl.col(place).cast(pl.Float64) for place in of_places]
-    table = values(rows, of_places, what.undefined).with_columns(floats)
+    table = values(rows, of_places, what.undefined)
     if what.cluster is not None:
         clusters = _clusters_of_groups(rows)
         if (clusters["clusters"] > 1).any():
@@ -226,18 +287,15 @@ def _clusters_of_groups(rows: Rows) -> pl.DataFrame:
     return table
 
 
-def _unit_values(
-    table: pl.LazyFrame, output: OutputFrame[Frame], what: Evaluation
-) -> UnitValues[Frame]:
+def _unit_values(table: pl.LazyFrame, output: OutputFrame[Any], what: Evaluation) -> UnitValues:
     """Return the values of a table that has a column for the place of each metric."""
-    names = list(what.named.values())
-    keys = {key: output.key_columns[key] for key in what.keys_left(output.keys)}
-    places = [str(m) for m in range(len(names))]
-    wide = collected(table, "auto")
-    index = [name for name in wide.columns if name not in places]
-    long = wide.unpivot(places, index=index, variable_name="m")
-    bounds: list[BoundsName] = ["share" if _is_share(name) else "number" for name in names]
-    return UnitValues(long.with_columns(pl.col("m").cast(pl.Int32)), output, names, bounds, keys)
+    places = [str(m) for m, _ in enumerate(what.named)]
+    long = collected(table, "auto").unpivot(places, index=cs.exclude(places), variable_name="m")
+    long = long.with_columns(
+        pl.col("m").cast(pl.Int32),
+        pl.col("value").cast(pl.Float64).fill_nan(None),
+    )
+    return UnitValues(what, output, what.key_columns(output), long)
 
 
 def draws_groups(what: Evaluation) -> bool:
@@ -260,7 +318,7 @@ def draws_groups(what: Evaluation) -> bool:
     return has_values or (what.averages and sampled != "rows")
 
 
-def _read_metrics(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
+def _read_metrics(frame: Any, what: Evaluation) -> UnitValues:
     """Read a frame of metrics, whose rows are units."""
     for word in EvaluationOptions.__annotations__:
         if what.options.get(word) is not None:
@@ -281,10 +339,7 @@ def _read_metrics(frame: Frame, what: Evaluation) -> UnitValues[Frame]:
     of_keys = {column: by_name(key) for key, column in output.key_columns.items()}
     if clusters:
         of_keys["cluster"] = by_name(clusters[0])
-    numbers = {
-        str(m): by_name(name).cast(pl.Float64).fill_nan(None)
-        for m, name in enumerate(what.named.values())
-    }
+    numbers = {str(m): by_name(name) for m, name in enumerate(what.named.values())}
     read = collected(kind.read([*keys, *names, *clusters]), "auto")
     _validate_metrics(read, texts if what.averages else [], names, clusters)
     return _unit_values(read.lazy().select(**of_keys, **numbers), output, what)
@@ -320,17 +375,22 @@ def _is_share(name: str) -> bool:
     return is_metric(name) and metric(name).kind == "share" and metric(name).from_0_to_1
 
 
-def validate_shares(units: UnitValues[Any], metrics: Sequence[str]) -> None:
+def validate_shares(units: UnitValues) -> None:
     """Refuse values below 0 or above 1 in columns of metrics that are named like shares."""
     shares = [m for m, bounds in enumerate(units.bounds) if bounds == "share"]
     is_outside = ~pl.col("value").is_between(-_SLACK, 1 + _SLACK)
     outside = units.table.filter(pl.col("m").is_in(shares), is_outside)
     if outside.height:
-        name = metrics[outside["m"][0]]
+        name, value = outside.select(units.what.label, "value").row(0)
         raise ValueError(
-            f"metrics: column {shown(name)} holds {outside['value'][0]}, and {name} lies between 0 "
+            f"metrics: column {shown(name)} holds {value}, and {name} lies between 0 "
             "and 1; divide percentages by 100, and write null where there is no value"
         )
+
+
+def places(metrics: int) -> pl.DataFrame:
+    """Return the places of metrics as the column `m`."""
+    return pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
 
 
 def means_over(
@@ -357,8 +417,8 @@ def means_over(
     means = table.group_by(keys).agg(value.mean().fill_nan(None), **(aggregates | numbers))
     if len(keys) > 1:
         return means
-    every = pl.DataFrame({"m": range(metrics)}, schema={"m": pl.Int32})
-    return every.join(means, on="m", how="left").with_columns(cs.integer().fill_null(0))
+    means = places(metrics).join(means, on="m", how="left")
+    return means.with_columns(cs.integer().fill_null(0))
 
 
 def error_of_fixed_mean(value: str, error: str) -> pl.Expr:
@@ -368,8 +428,7 @@ def error_of_fixed_mean(value: str, error: str) -> pl.Expr:
     """
     n = pl.col(value).count()
     is_complete = (pl.col(error).count() == n) & (n > 0)
-    squares = (pl.col(error) ** 2).sum()
-    return pl.when(is_complete).then(squares.sqrt() / n)
+    return pl.when(is_complete).then((pl.col(error) ** 2).sum().sqrt() / n)
 
 
 def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:
@@ -379,9 +438,8 @@ def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> p
     of the units.
     """
     value = pl.col(name)
-    mean = value.mean().over(keys)
     n = value.count().over(keys)
-    influences = table.with_columns(D=(value - mean) / n, n=n).drop_nulls("D")
+    influences = table.with_columns(D=(value - value.mean().over(keys)) / n, n=n).drop_nulls("D")
     clusters = influences.group_by(*keys, "cluster").agg(
         pl.col("D").sum(),
         share=pl.len() / pl.col("n").first(),
@@ -403,8 +461,7 @@ def left_out(*shares: str) -> pl.Expr:
     larger one. A cluster with all rows of a label keeps its D: there is no value without it.
     """
     share = pl.max_horizontal(shares)
-    change = pl.col("D") / (1 - share)
-    return pl.when(share < 1).then(change).otherwise("D")
+    return pl.when(share < 1).then(pl.col("D") / (1 - share)).otherwise("D")
 
 
 def with_cluster_errors(

@@ -24,6 +24,7 @@ from frame_pr.statistics.pairs import (
     with_differences,
     with_t_test,
 )
+from frame_pr.statistics.sampled_rows import SampledRows
 from frame_pr.statistics.units import UnitValues
 
 _LARGEST_Z = 38.0
@@ -32,83 +33,53 @@ _LARGEST_Z = 38.0
 
 def compare_values(comparison: Comparison) -> pl.DataFrame:
     """Compare values of different samples. Clusters that are in both enter by their covariance."""
-    hypothesis = comparison.hypothesis
-    kinds = comparison.sample.bounds
+    hypothesis = comparison.call.hypothesis
+    sample = comparison.sample
     both = _both_estimates(comparison)
-    numbers = [m for m, kind in enumerate(kinds) if kind == "number"]
+    numbers = [m for m, kind in enumerate(sample.bounds) if kind == "number"]
     is_number = pl.col("m").is_in(numbers)
-    means = both.filter(is_number)
     shares = both.filter(~is_number)
-    if isinstance(comparison.sample, UnitValues):
+    if isinstance(sample, UnitValues):
         _warn_of_unlike_spreads(shares)
     tables = [
-        _combine_intervals(shares, kinds, hypothesis),
-        _compare_means(means, hypothesis),
+        _combine_intervals(shares, sample.bounds, hypothesis),
+        _compare_means(both.filter(is_number), hypothesis),
     ]
-    table = pl.concat(tables, how="diagonal_relaxed")
-    method = pl.format(
-        f"{{}} over {{}} and {{}} {comparison.noun}",
-        "name",
-        "n_baseline",
-        "n_system",
-    )
-    return table.with_columns(method=method)
+    return pl.concat(tables, how="diagonal_relaxed")
 
 
 def _both_estimates(comparison: Comparison) -> pl.DataFrame:
     """Return the estimates of both groups of each pair; those of the baseline begin with `base `.
 
-    `covariance` is that of both values.
+    `covariance` is that of both values, by the clusters that are in both groups.
     """
     pairs = comparison.pairs
-    estimates = pairs.with_places(comparison.sample.estimates())
-    both = with_differences(pairs.both(estimates)).with_columns(covariance=0.0)
-    if not comparison.sample.clustered:
-        return both
-    return _with_covariances(both, comparison)
-
-
-def _with_covariances(both: pl.DataFrame, comparison: Comparison) -> pl.DataFrame:
-    """Return the pairs with the covariance of both values by clusters that are in both groups."""
-    pairs = comparison.pairs
-    influences = pairs.with_places(comparison.sample.influences())
-    influences = influences.select(*pairs.on, "place", "cluster", "D")
-    shared = pairs.both(influences, "cluster")
-    product = pl.col("base D") * pl.col("D")
-    tests = shared.group_by(pairs.test)
-    both = both.join(
-        tests.agg(products=product.sum()),
-        on=pairs.test,
-        how="left",
-        nulls_equal=True,
-    )
+    sample = comparison.sample
+    both = with_differences(pairs.both(sample.estimates()))
+    if not sample.clustered:
+        return both.with_columns(covariance=0.0)
+    influences = sample.influences().select(*pairs.on, pairs.names.name, "cluster", "D")
+    shared = pairs.both(influences, "cluster").group_by(pairs.test)
+    products = shared.agg(products=(pl.col("base D") * pl.col("D")).sum())
+    both = both.join(products, on=pairs.test, how="left", nulls_equal=True)
 
     # The root of (C - 1) / C of both groups, for C clusters.
     a = pl.col("base units")
     b = pl.col("units")
-    factor = (a - 1) / a * (b - 1) / b
-    correction = factor.sqrt()
+    correction = ((a - 1) / a * (b - 1) / b).sqrt()
     covariance = pl.col("products") * correction
-    covariance = covariance.fill_nan(None)
-    return both.with_columns(covariance=covariance.fill_null(0.0))
+    return both.with_columns(covariance=covariance.fill_nan(None).fill_null(0.0))
 
 
 def _compare_means(both: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     """Apply Welch's (1947) t-test to the means of both groups."""
     a = pl.col("base error") ** 2
     b = pl.col("error") ** 2
-    df_a = pl.col("base df")
-    df_b = pl.col("df")
     total = a + b
-    parts = a**2 / df_a + b**2 / df_b
-    variance = total - 2 * pl.col("covariance")
-    variance = variance.clip(lower_bound=0.0)
-    table = both.with_columns(
-        standard_error=variance.sqrt(),
-        df=total**2 / parts,
-        name=pl.lit("Welch"),
-    )
-    return with_t_test(table, hypothesis)
+    parts = a**2 / pl.col("base df") + b**2 / pl.col("df")
+    variance = (total - 2 * pl.col("covariance")).clip(lower_bound=0.0)
+    table = both.with_columns(standard_error=variance.sqrt(), df=total**2 / parts)
+    return with_t_test(table, hypothesis, "Welch")
 
 
 def _combine_intervals(
@@ -130,12 +101,9 @@ def _combine_intervals(
     difference = array_of(both, "difference")
     covariance = array_of(both, "covariance")
     with np.errstate(all="ignore"):
-        error_a = _implied_error(a, kinds, metric)
-        error_b = _implied_error(b, kinds, metric)
-        total = error_a**2 + error_b**2
+        total = _implied_error(a, kinds, metric) ** 2 + _implied_error(b, kinds, metric) ** 2
         variance = total - 2 * covariance
-        is_positive = variance > TIE * total
-        variance = np.where(is_positive, variance, 0.0 * total)
+        variance = np.where(variance > TIE * total, variance, 0.0 * total)
 
         # If the errors of clusters cancel, a difference other than 0 has no bounds.
         share = np.where(difference == 0, 0.0, np.nan)
@@ -149,25 +117,15 @@ def _combine_intervals(
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
             reach_down = root * np.hypot(high_a - a.value, b.value - low_b)
             reach_up = root * np.hypot(a.value - low_a, high_b - b.value)
-            low = difference - reach_down
-            high = difference + reach_up
-            low = np.maximum(low, -1.0)
-            high = np.minimum(high, 1.0)
+            low = np.maximum(difference - reach_down, -1.0)
+            high = np.minimum(difference + reach_up, 1.0)
             return low, high
 
         low, high = interval(hypothesis.alpha)
         two_sided = p_value_of_interval(interval, hypothesis.null_value, difference)
-        p = hypothesis.p_value(two_sided, difference, share == 0)
-        has_no_bounds = np.isnan(low)
-        p = np.where(has_no_bounds, np.nan, p)
-    low, high = hypothesis.sides(low, high)
-    columns = columns_of(
-        low=low,
-        high=high,
-        p_value=p,
-        standard_error=np.sqrt(variance),
-    )
-    return both.with_columns(columns, name=pl.lit("Newcombe"))
+        tested = hypothesis.tested(low, high, two_sided, difference, share == 0)
+    tested += columns_of(standard_error=np.sqrt(variance))
+    return both.with_columns(tested, name=pl.lit("Newcombe"))
 
 
 def p_value_of_interval(
@@ -195,11 +153,8 @@ def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) ->
     import numpy as np
 
     low, high = bounds.bounds_of(kinds, metric, side, 0.05)
-    width = high - low
-    implied = width / bounds.t_quantile(0.05, side.df)
-    is_0 = side.value <= bounds.ROUNDING
-    is_1 = side.value >= 1 - bounds.ROUNDING
-    is_exact = is_0 | is_1
+    implied = (high - low) / bounds.t_quantile(0.05, side.df)
+    is_exact = np.minimum(side.value, 1 - side.value) <= bounds.ROUNDING
     return np.where(is_exact, implied, side.error)
 
 
@@ -209,20 +164,15 @@ def _implied_error(side: Estimates, kinds: Sequence[BoundsName], metric: Any) ->
 _SIGNIFICANT_Z = 1.96
 
 
-def warn_of_groups(comparison: Comparison, *, frames: bool) -> None:
-    """Warn if frames look like the same rows, or if prevalences differ that a metric depends on.
-
-    `frames`: whether the groups are the frames of a dict.
-    """
-    rows = comparison.rows
+def warn_of_groups(comparison: Comparison) -> None:
+    """Warn if frames look like the same rows, or if prevalences differ that a metric depends on."""
+    rows = comparison.sample
     pairs = comparison.pairs
+    assert isinstance(rows, SampledRows)
     if rows.rows.request.weights_classes:
         return
-    sizes = rows.restored(rows.sizes())
-    counts = sizes.filter(pl.col("m") == 0)
-    both = pairs.both(pairs.with_places(counts))
-    both = both.sort(pairs.test)
-    if frames and not rows.clustered:
+    both = pairs.both(rows.table.filter(m=0)).sort(pairs.test)
+    if comparison.call.frames and not rows.clustered:
         _warn_of_same_rows(both)
     names = [metric.name for metric in rows.metrics if metric.of_prevalence]
     if names:
@@ -233,23 +183,30 @@ _NEAR = 0.1
 _FEW_LOSSES = 3
 
 
-def _may_lack_losses(prefix: str = "") -> pl.Expr:
+def _may_lack_losses(prefix: str, other: str) -> pl.Expr:
     """Return whether a mean of shares is near 0 or 1, and the sample may lack rare other values.
 
-    The n groups differ from 0 or 1 by less than 3 in sum, and their variance is less than a third
-    of that of yes-or-no trials with the same mean. If most groups are close to 1 and few are not, a
-    sample without these has a standard error that is too small. `prefix`: of the columns.
+    The n units differ from 0 or 1 by less than 3 in sum, and their variance is less than a third of
+    that of yes-or-no trials with the same mean, and less than a quarter of that of the other group.
+    If most units are close to 1 and few are not, a sample without these has a standard error that
+    is too small. `prefix`, `other`: of the columns of both groups.
     """
     value = pl.col(f"{prefix}value")
-    error = pl.col(f"{prefix}error")
-    n = pl.col(f"{prefix}df") + 1
     loss = pl.min_horizontal(value, 1 - value)
+    n = pl.col(f"{prefix}df") + 1
+    variance = _variance_of_units(prefix)
     return pl.all_horizontal(
         loss < _NEAR,
         n * loss < _FEW_LOSSES,
-        n * error**2 < value * (1 - value) / 3,
-        error > bounds.ROUNDING,
+        variance < value * (1 - value) / 3,
+        variance < _variance_of_units(other) / 4,
+        pl.col(f"{prefix}error") > bounds.ROUNDING,
     )
+
+
+def _variance_of_units(prefix: str) -> pl.Expr:
+    """Return the variance of the values of units, n times that of their mean."""
+    return (pl.col(f"{prefix}df") + 1) * pl.col(f"{prefix}error") ** 2
 
 
 def _warn_of_unlike_spreads(both: pl.DataFrame) -> None:
@@ -257,12 +214,7 @@ def _warn_of_unlike_spreads(both: pl.DataFrame) -> None:
 
     If both were alike, the group that varies little would lack the rare values of the other.
     """
-    variance = (pl.col("df") + 1) * pl.col("error") ** 2
-    variance_a = (pl.col("base df") + 1) * pl.col("base error") ** 2
-    unlike = both.filter(
-        (_may_lack_losses() & (variance < variance_a / 4))
-        | (_may_lack_losses("base ") & (variance_a < variance / 4))
-    )
+    unlike = both.filter(_may_lack_losses("", "base ") | _may_lack_losses("base ", ""))
     if unlike.height:
         a, b = unlike.select("base units", "units").row(0)
         warn(
@@ -274,10 +226,10 @@ def _warn_of_unlike_spreads(both: pl.DataFrame) -> None:
 
 def _warn_of_same_rows(both: pl.DataFrame) -> None:
     """Warn if two frames have as many rows and as many positives."""
-    is_equal = [pl.col(name) == pl.col(f"base {name}") for name in ("units", "positives")]
-    same = both.filter(is_equal)
+    columns = ("units", "positives")
+    same = both.filter(pl.col(name) == pl.col(f"base {name}") for name in columns)
     if same.height:
-        units, positives = same.select("units", "positives").row(0)
+        units, positives = same.select(columns).row(0)
         warn(
             f"compare: two frames have equal numbers of rows ({units}) and positives "
             f"({positives}), and this test takes them as different rows; if they are the same "
@@ -288,20 +240,18 @@ def _warn_of_same_rows(both: pl.DataFrame) -> None:
 
 def _warn_of_prevalence(both: pl.DataFrame, name: str) -> None:
     """Warn if prevalences differ by a z-test of two proportions, whose standard error is pooled."""
-    positives = pl.col("positives")
-    rows = pl.col("units")
-    positives_a = pl.col("base positives")
-    rows_a = pl.col("base units")
-    pooled = (positives + positives_a) / (rows + rows_a)
-    prevalences = both.select(a=positives_a / rows_a, b=positives / rows, pooled=pooled)
-    variance = both.select(pooled * (1 - pooled) * (1 / rows + 1 / rows_a)).to_series()
-    difference = prevalences["b"] - prevalences["a"]
-    differ = prevalences.filter(difference.abs() > _SIGNIFICANT_Z * variance.sqrt())
+    rows = pl.col("base units")
+    other_rows = pl.col("units")
+    a = pl.col("base positives") / rows
+    b = pl.col("positives") / other_rows
+    pooled = (a * rows + b * other_rows) / (rows + other_rows)
+    variance = pooled * (1 - pooled) * (1 / rows + 1 / other_rows)
+    differ = both.filter((b - a).abs() > _SIGNIFICANT_Z * variance.sqrt())
     if differ.height:
-        first, second, both_groups = differ.row(0)
+        first, second, prevalence = differ.select(a=a, b=b, pooled=pooled).row(0)
         warn(
             f"compare: {name} depends on the prevalence, which differs significantly in "
             f"{differ.height} of {both.height} pairs ({first:.3g} and {second:.3g} in the first); "
-            f"roc_auc does not depend on it, and prevalence={both_groups:.2g} compares both at one "
+            f"roc_auc does not depend on it, and prevalence={prevalence:.2g} compares both at one "
             "prevalence"
         )

@@ -29,10 +29,10 @@ def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():
 
 def test_a_difference_without_an_error():
     table = pl.DataFrame({"difference": [0.0, 0.3], "standard_error": [0.0, 0.0], "df": [4.0, 4.0]})
-    result = with_t_test(table, Hypothesis(0.95)).select("low", "high", "p_value")
+    result = with_t_test(table, Hypothesis(0.95), "t").select("low", "high", "p_value")
     assert result.rows() == [(0.0, 0.0, 1.0), (None, None, None)]
     normal = table.with_columns(standard_error=0.2, df=float("inf"))
-    low, high, p = with_t_test(normal, Hypothesis(0.95)).select("low", "high", "p_value")
+    low, high, p = with_t_test(normal, Hypothesis(0.95), "t").select("low", "high", "p_value")
     np.testing.assert_allclose(p, 2 * stats.norm.sf(table["difference"] / 0.2))
     np.testing.assert_allclose(high - table["difference"], 0.2 * stats.norm.isf(0.025))
     np.testing.assert_allclose(high - low, 0.4 * stats.norm.isf(0.025))

@@ -424,3 +424,13 @@ def test_infinite_thresholds_have_no_interval_and_no_difference():
             match="threshold@max_f1 is inf in a group, and a difference needs finite values",
         ):
             fp.compare(data, "threshold@max_f1", "t", score, **call, **more)
+
+
+@pytest.mark.parametrize("metrics", ["brier_score", ["brier_score", "average_precision"]])
+@pytest.mark.parametrize("function", [fp.intervals, fp.compare])
+def test_refused_totals_are_an_error_without_warnings(function, metrics):
+    # A warning would be raised first, as tests turn warnings into errors.
+    score = "score" if function is fp.intervals else ["score", "other"]
+    data = TEN.with_columns(P=pl.lit(7), other=pl.col("score") / 2)
+    with pytest.raises(ValueError, match=r"^total_positives=: "):
+        function(data, metrics, "relevant", score, total_positives="P")
