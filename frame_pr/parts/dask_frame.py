@@ -189,11 +189,10 @@ def _column_hashes(column: pl.Series) -> Any:
     dtype = column.dtype
     if isinstance(dtype, pl.Struct):
         return _combined_hashes(column.struct.unnest().get_columns())
-    if isinstance(dtype, pl.Array):
-        return _column_hashes(column.arr.to_list())
-    if isinstance(dtype, pl.List):
+    if isinstance(dtype, (pl.Array, pl.List)):
         # Lists that share a length and both ends share a partition.
-        return _combined_hashes([column.list.len(), column.list.first(), column.list.last()])
+        lists = column.cast(pl.List(dtype.inner)).list
+        return _combined_hashes([lists.len(), lists.first(), lists.last()])
 
     if dtype == pl.Binary:
         column = column.bin.encode("hex")
@@ -205,9 +204,7 @@ def _column_hashes(column: pl.Series) -> Any:
     else:
         column = column.to_physical()
 
-    if column.dtype in (pl.Boolean, pl.Null):
-        column = column.cast(pl.UInt8)
-    if column.dtype in (pl.Int128, pl.UInt128, pl.String):
+    if column.dtype in (pl.Int128, pl.UInt128) or not column.dtype.is_numeric():
         texts = column.cast(pl.String).fill_null("")
         return pd.util.hash_array(texts.to_numpy().astype(object))
     return pd.util.hash_array(column.fill_null(0).to_numpy())

@@ -253,7 +253,8 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
         in_range = pl.when(has_range).then(count.total).otherwise(0)
         columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
     ranges = coder.rows.sort("group", _RANGE_KEY, nulls_last=True)
-    starts = ranges.with_columns(**columns).join(groups, on="group", maintain_order="left")
+    ranges = ranges.with_columns(**columns)
+    starts = ranges.join(groups, on="group", maintain_order="left")
     return starts.select(_RANGE_KEY, *keys, *columns, *in_all).collect()
 
 

@@ -105,13 +105,6 @@ class Evaluation(NamedTuple):
         """Return the keys of the result: all but those that are averaged over."""
         if not self.averages:
             return list(keys)
-        compared = [key for key in keys if key in ("system", self.group)]
-        if scalar(self.mean_over) is True:
-            if len(compared) == len(keys):
-                raise ValueError(
-                    "mean_over=True averages over all columns of by=, and there are none"
-                )
-            return compared
         averaged = list(map(str, self.over))
         refuse_missing(averaged, keys, "by columns", "mean_over")
         if self.group in averaged and self.between is not None:
@@ -119,6 +112,10 @@ class Evaluation(NamedTuple):
                 f"mean_over names {shown(self.group)}, whose values are compared: name the units "
                 "that were drawn, such as queries"
             )
+        if scalar(self.mean_over) is True:
+            averaged = [key for key in keys if key not in ("system", self.group)]
+        if not averaged:
+            raise ValueError("mean_over=True averages over all columns of by=, and there are none")
         return [key for key in keys if key not in averaged]
 
     def key_columns(self, output: OutputFrame[Any]) -> Mapping[str, str]:

@@ -78,7 +78,10 @@ def _compare_means(both: pl.DataFrame, hypothesis: Hypothesis) -> pl.DataFrame:
     total = a + b
     parts = a**2 / pl.col("base df") + b**2 / pl.col("df")
     variance = (total - 2 * pl.col("covariance")).clip(lower_bound=0.0)
-    table = both.with_columns(standard_error=variance.sqrt(), df=total**2 / parts)
+    table = both.with_columns(
+        standard_error=variance.sqrt(),
+        df=total**2 / parts,
+    )
     return with_t_test(table, hypothesis, "Welch")
 
 

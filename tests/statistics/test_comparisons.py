@@ -808,6 +808,9 @@ def test_prevalences_that_differ():
         "prevalence",
     ]
     fp.compare(data, same, "t", "s", between="week")
+    # Means of rates within each class: with a bootstrap, too.
+    drawn = ["max_balanced_accuracy", "max_informedness", "equal_error_rate", "roc_auc@fpr=0.1"]
+    fp.compare(data, drawn, "t", "s", between="week", repeats=100)
     # Equal prevalences, up to chance.
     equal = data.with_columns(week=pl.int_range(pl.len()) // 2 % 2)
     fp.compare(equal, "average_precision", "t", "s", between="week")
@@ -820,3 +823,9 @@ def test_between_takes_an_expression():
     )
     half = (pl.col("q") % 2).alias("half")
     assert_same(fp.compare(data, "average_precision", "t", "a", between=half), by_name)
+
+
+def test_units_named_like_the_placeholder_of_a_format():
+    data = runs(8).rename({"q": "{}"})
+    tests = fp.compare(data, "roc_auc", "t", ["a", "b"], mean_over="{}", details=True)
+    assert tests["method"].item() == "paired t over 12 groups of {}"
