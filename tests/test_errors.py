@@ -205,7 +205,7 @@ run.pr.average_precision("rel", "s", by="q", prevalence=shares)
 run.pr.average_precision("rel", "s", total_positives=pl.DataFrame())
     | frame has the columns none: it must
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
-    | total_positives gives no total for 1 of 2 groups
+    | total_positives frame has no row for 1 of 2 groups, such as
 fp.compare(run.with_columns(n=1), "roc_auc", "rel", ["s", "w"], count="n")
     | count=: a standard error does not take it; a row stands for several
 run.pr.evaluate("precision@npv=0", "rel", "s")  | npv must be above 0 and at most 1, got 0
@@ -250,7 +250,7 @@ run.pr.compare("average_precision", "rel", "s", by=["lab", "q"])
 run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
 run.pr.evaluate("recall@precision=90", "rel", "s")  | write 0.9 for 90 percent
 run.pr.average_precision("rel", "s", weight=pl.lit(-1.0))
-    | has values below 0 or infinite, such as -1.0
+    | holds -1.0: weights are finite, and 0 or more
 run.pr.average_precision("rel", "s", count=pl.lit(1.5))  | a row stands for a whole number of rows
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.lit(0))
     | a total of 0 for a group in which the frame has 1 already
@@ -261,7 +261,7 @@ run.pr.average_precision("rel", pl.lit(2**100).cast(pl.Int128))
     | values of more than 63 bits: cast it to Float64
 run.pr.evaluate("f2@2", "rel", "s", weight="w")  | have no rank: use a threshold or a recall instead
 run.pr.evaluate("rbp0.8", "rel", "s", weight="w")  | uses ranks, and weighted rows have no rank
-run.pr.evaluate("ndcg", "rel", "s", gain=pl.lit(-1.0))  | gains are >= 0
+run.pr.evaluate("ndcg", "rel", "s", gain=pl.lit(-1.0))  | gains are finite, and 0 or more
 run.pr.evaluate("ndcg", "rel", "s", gain="w", weight="w")  | give one of the two
 run.pr.evaluate("roc_auc", "rel", "s", gain="w")  | none of them is asked for: leave it out
 run.pr.evaluate("max_accuracy", "rel", "s", ties="expected")  | no closed form in expectation

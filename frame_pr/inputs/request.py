@@ -199,12 +199,7 @@ class Request:
 
     def without_rows(self) -> Request:
         """Return the request for a frame without rows, in which no LazyFrame is left."""
-        frames = {
-            name: pl.DataFrame(schema=frame.collect_schema())
-            if isinstance(frame, pl.LazyFrame)
-            else frame
-            for name, frame in self.frames.items()
-        }
+        frames = {name: without_rows(frame) for name, frame in self.frames.items()}
         return replace(self, frames=frames)
 
     def in_parts(self) -> Request:
@@ -220,6 +215,13 @@ class Request:
         single = {name: column for name, column in self.single.items() if name not in left_out}
         frames = {name: frame for name, frame in self.frames.items() if name not in left_out}
         return replace(self, single=single, frames=frames)
+
+
+def without_rows(frame: Any) -> Any:
+    """Return a frame without rows in place of a LazyFrame, and any other frame as it is."""
+    if isinstance(frame, pl.LazyFrame):
+        return pl.DataFrame(schema=frame.collect_schema())
+    return frame
 
 
 def request_of(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, NamedTuple, cast
 
 import polars as pl
@@ -25,8 +24,8 @@ class OutputFrame(NamedTuple, Generic[Frame]):
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, if there are several; then `system` is the last key."""
-    restore: Callable[[pl.LazyFrame], pl.LazyFrame]
-    """The mapping from `group` to the keys."""
+    formulas: Sequence[pl.Expr]
+    """Each key as a formula of `group`."""
     rows: pl.LazyFrame
     """The caller's rows in input order, plus the columns needed to rebuild them."""
 
@@ -36,18 +35,21 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return {key: f"key{i}" for i, key in enumerate(self.keys)}
 
     def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a table with the keys as `key0`, `key1`, ..., which no other column is named."""
-        packed = "_" + max(self.keys, key=len, default="")  # Longer than any key.
-        table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
-        keys = {name: by_name(key) for key, name in self.key_columns.items()}
-        return table.select(by_name(packed), **keys).unnest(packed)
+        """Return a table with the keys as `key0`, `key1`, ... in place of its `group`."""
+        return self._with_keys(table, self.key_columns.values())
+
+    def restore(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a table with the caller's keys in place of its `group`."""
+        return self._with_keys(table, self.keys)
+
+    def _with_keys(self, table: pl.LazyFrame, names: Collection[str]) -> pl.LazyFrame:
+        keys = [formula.alias(name) for formula, name in zip(self.formulas, names, strict=True)]
+        return table.select(*keys, pl.exclude("group"))
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """Return the keys, then these columns of a table, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
-        values = list(map(by_name, columns))
-        restored = self.restore(table.select("group", *values))
-        return self.give(restored.select(*map(by_name, self.keys), *values), self.keys)
+        return self.give(self.restore(table.select("group", *map(by_name, columns))), self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
         """Return a result as a frame of the caller's kind."""
@@ -87,24 +89,9 @@ def output_of(
     rows: pl.LazyFrame, selection: Selection[Frame], groups: Groups
 ) -> OutputFrame[Frame]:
     """Return the output of a call. If there are several systems, `system` is the last key."""
-    keys = tuple(selection.keys.values())
+    keys = {name: groups.keys[role] for role, name in selection.keys.items()}
     systems: tuple[str, ...] = ()
     if selection.several:
-        keys = (*keys, "system")
         systems = tuple(selection.scores.values())
-    restore = partial(_restored, groups=groups, names=selection.keys, systems=systems)
-    return OutputFrame(selection.kind, keys, systems, restore, rows)
-
-
-def _restored(
-    table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]
-) -> pl.LazyFrame:
-    """Replace the `group` of a table by the caller's keys.
-
-    If groups are stacked, the last key is the system.
-    """
-    if systems:
-        group = pl.col("group")
-        system = pl.lit(pl.Series(systems)).gather(group % len(systems))
-        table = table.with_columns(system=system, group=group // len(systems))
-    return groups.restore(table).rename(names)
+        keys["system"] = pl.lit(pl.Series(systems)).gather(pl.col("group") % len(systems))
+    return OutputFrame(selection.kind, tuple(keys), systems, list(keys.values()), rows)

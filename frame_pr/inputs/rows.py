@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.kinds import Frame
+from frame_pr.inputs.data_warnings import warn_of_values
 from frame_pr.inputs.groups import (
     MOST_GROUPS,
     MOST_GROUPS_WITH_PLACES,
     PLACES,
-    Groups,
     number_groups,
 )
 from frame_pr.inputs.request import OTHER_SYSTEM, Request
 from frame_pr.inputs.results import OutputFrame, output_of
-from frame_pr.inputs.totals import (
-    FrameOfTotals,
-    Typed,
-    totals_frame,
-    totals_in_frame,
-    totals_in_rows,
-)
+from frame_pr.inputs.totals import FrameOfTotals, totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.validate import Selection, selected, validate
+from frame_pr.inputs.values import label_value
 from frame_pr.inputs.weights import (
     WEIGHT_COLUMNS,
     CumulativeCount,
     Weights,
-    class_counts,
-    class_weights,
-    shares_of_positives,
+    ends_of,
     with_class_weights,
 )
 
@@ -58,10 +51,6 @@ _NARROW = (
     *(pl.UInt8, pl.UInt16, pl.UInt32),
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
 )
-StartsOf: TypeAlias = Callable[[Callable[[pl.LazyFrame], pl.LazyFrame]], RangeStarts]
-"""Makes the starts, given a function that adds the `group` to a table of keys as
-`OutputFrame.restored` names them.
-"""
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +68,6 @@ class Rows:
     height: int
     """About how many there are, which decides how they are computed."""
     request: Request
-    score_dtype: pl.DataType
     score_dtypes: Sequence[pl.DataType]
     """The dtypes of the caller's scores, one for each system."""
     drops: bool
@@ -91,16 +79,24 @@ class Rows:
     """The gains of rows; without such a column, a positive has gain 1."""
     totals: Sequence[pl.LazyFrame]
     """`group` with the known `total_positives`, and with `total_rows`, if passed."""
-    starts: RangeStarts | None
-    """The counts at which groups start, if they are ranges of the scores of larger groups."""
     groups: int | None
     """The number of groups of a frame without keys and rows. All other groups have rows."""
-    sorts_ties: bool = False
-    """Whether `tie` holds values that order equal scores; otherwise it holds their places."""
+    starts: RangeStarts | None = None
+    """The counts at which groups start, if they are ranges of the scores of larger groups."""
     valued_groups: pl.Series | None = None
     """The groups that may have values, if not all of them; in others every metric is null, and all
     rows are dropped.
     """
+
+    @cached_property
+    def score_dtype(self) -> pl.DataType:
+        """Return the dtype of the column `score`."""
+        return self.frame.collect_schema()["score"]
+
+    @cached_property
+    def sorts_ties(self) -> bool:
+        """Return whether `tie` holds values that order equal scores, instead of their places."""
+        return self.request.ordered and self.frame.collect_schema()["tie"] != pl.Int64
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -140,98 +136,94 @@ def rows_of(
     *,
     all_rows: bool = False,
     all_groups: bool = False,
-    starts: StartsOf | None = None,
     unit: float | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `all_rows`: the call gives back all rows, in their order. `all_groups`: the groups of frames
-    that give known totals are there, too. `starts`: makes the starts of ranges. `unit`: that of
-    float weights, if the frame is a part of a larger one.
+    that give known totals are there, too. `unit`: that of float weights, if the frame is a part of
+    a larger one.
     """
     selection = selected(frame, request, all_rows=all_rows)
     expressions = validate(selection, request)
-    keys = list(selection.keys)
+    warn_of_values(selection, request, expressions[0])
     systems = len(selection.scores)
-    others = selection.others
     frames = _frames_of_totals(selection)
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
     data = _counting_rows(selection, request, more_groups, all_rows=all_rows)
     most = MOST_GROUPS_WITH_PLACES if request.ordered else MOST_GROUPS
-    groups = number_groups(data, keys, most // systems)
-    rows, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
-    rows = _with_one_score(rows.drop(keys), selection)
+    groups = number_groups(data, list(selection.keys), most // systems, systems)
+    ranked, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
+    # Predictions are 0 or 1 by now: a threshold in the dtype of decimal labels would be another.
+    score_dtypes = ranked.select(list(selection.scores)).collect_schema().dtypes()
+    ranked = _with_one_score(ranked.drop(list(selection.keys)), selection)
+    output = output_of(ranked, selection, groups)
+
     weights, gains = (_weights(name, selection) for name in WEIGHT_COLUMNS)
-
-    has_counts = "count" in others
-    of_groups = _NumbersOfGroups(rows, selection, frames, groups)
-    totals = [of_groups.read(name, weights.dtype) for name in request.totals_read]
-    if request.weights_classes:
-        share = request.prevalence or of_groups.read(
-            "prevalence", pl.Float64(), shares_of_positives
-        )
-        counts = class_counts(rows, has_counts=has_counts, drops=drops)
-        rows = with_class_weights(rows, class_weights(counts, share), drops=drops)
-        drops = True
-        weights = Weights("of prevalence=", fractional=True, option="prevalence")
-    weights = weights.with_unit(rows, "weight", has_counts=has_counts, totals=totals, unit=unit)
-    if weights.fractional:
-        rows = rows.with_columns(weight=pl.col("weight") * weights.unit)
-
-    score_dtypes = _score_dtypes(selection, request)
-    score_dtype = rows.collect_schema()["score"] if selection.several else score_dtypes[0]
-    range_starts = None if starts is None else starts(of_groups.look_up)
-    ranked = Rows(
-        frame=rows,
+    rows = Rows(
+        frame=ranked,
         height=data.height * systems,
         request=request,
-        score_dtype=score_dtype,
         score_dtypes=score_dtypes,
         drops=drops,
         weights=weights,
-        has_counts=has_counts,
+        has_counts="count" in selection.others,
         gains=gains,
-        totals=totals,
-        starts=range_starts,
-        groups=None if any((keys, data.height)) else systems,
-        sorts_ties=request.ordered and rows.collect_schema()["tie"] != pl.Int64,
+        totals=[],
+        groups=None if any((selection.keys, data.height)) else systems,
     )
+    number_of = partial(_numbers_of_groups, rows, output, selection, frames)
+    totals = [number_of(name, weights.dtype) for name in request.totals_read]
+    rows = replace(rows, totals=totals)
+    if request.weights_classes:
+        share = request.prevalence or number_of("prevalence", pl.Float64())
+        rows = replace(
+            rows,
+            frame=with_class_weights(ranked, share, rows.number),
+            drops=True,
+            weights=Weights("of prevalence=", fractional=True, option="prevalence"),
+        )
+    rows = _in_units(rows, unit)
     if request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
-        ranked = _of_judged_groups(ranked)
-    return ranked, output_of(rows, selection, groups)
+        rows = _of_judged_groups(rows)
+    return rows, output
 
 
-def _score_dtypes(selection: Selection[Any], request: Request) -> list[pl.DataType]:
-    """Return the dtypes of the scores, one for each system."""
-    if request.predicted:
-        # A prediction is 0 or 1 by now. A threshold in the dtype of decimal labels would be
-        # another.
-        return [pl.Int8()] * len(selection.scores)
-    return [selection.data.schema[score] for score in selection.scores]
+def _in_units(rows: Rows, unit: float | None) -> Rows:
+    """Return rows whose float weights are whole numbers of units. `unit`: None if not yet known."""
+    if not rows.weights.fractional:
+        return rows
+    if unit is None:
+        ends = ends_of(rows.frame, "weight", has_counts=rows.has_counts)
+        weights = rows.weights.with_unit("weight", ends, rows.totals)
+    else:
+        weights = rows.weights._replace(unit=unit)
+    frame = rows.frame.with_columns(weight=pl.col("weight") * weights.unit)
+    return replace(rows, frame=frame, weights=weights)
 
 
-class _NumbersOfGroups(NamedTuple):
-    """Numbers that are known of each group, from a column or from a frame."""
+def _numbers_of_groups(
+    rows: Rows,
+    output: OutputFrame[Any],
+    selection: Selection[Any],
+    frames: Mapping[str, FrameOfTotals],
+    name: str,
+    dtype: pl.DataType,
+) -> pl.LazyFrame:
+    """Return `group` and the numbers of an option, from a frame or a column."""
+    if name in frames:
+        groups = groups_of(rows, output)
+        return totals_in_frame(frames[name], groups, dtype, has_rows=rows.height > 0)
+    return totals_in_rows(rows.frame, name, selection.others[name], dtype)
 
-    rows: pl.LazyFrame
-    selection: Selection[Any]
-    frames: Mapping[str, FrameOfTotals]
-    groups: Groups
 
-    def read(self, name: str, dtype: pl.DataType, typed: Typed | None = None) -> pl.LazyFrame:
-        """Return `group` and the numbers that this option of the call names."""
-        systems = len(self.selection.scores)
-        if name in self.frames:
-            return totals_in_frame(self.frames[name], self.groups.look_up, systems, dtype, typed)
-        column = self.selection.others[name]
-        without_rows = None if self.selection.keys else systems
-        return totals_in_rows(self.rows, name, column, dtype, without_rows, typed)
-
-    def look_up(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Add the `group` to a table with the keys `key0`, `key1`, and so on."""
-        names = {f"key{i}": key for i, key in enumerate(self.selection.keys)}
-        return self.groups.look_up(table.rename(names))
+def groups_of(rows: Rows, output: OutputFrame[Any]) -> pl.LazyFrame:
+    """Return the groups of rows: `group`, and its keys as `OutputFrame.restored` names them."""
+    groups = rows.frame.select("group").unique()
+    if rows.groups is not None:
+        groups = pl.LazyFrame({"group": range(rows.groups)})
+    return output.restored(groups.with_columns(number="group")).rename({"number": "group"})
 
 
 def _frames_of_totals(selection: Selection[Any]) -> dict[str, FrameOfTotals]:
@@ -273,13 +265,8 @@ def _counting_rows(
     keys = list(selection.keys)
     if request.unjudged == "trec_eval" and not all_rows:
         # Leave out groups without any label.
-        label = pl.col("truth")
-        if data.schema["truth"].is_float():
-            label = label.fill_nan(None)
-        is_judged = label.is_not_null().any()
-        if keys:
-            is_judged = is_judged.over(*keys)
-        data = data.filter(is_judged)
+        is_judged = label_value("truth", data.schema["truth"]).is_not_null().any()
+        data = data.filter(is_judged.over(*keys) if keys else is_judged)
 
     # If only some totals are a frame, the groups are those of the columns that have the others.
     if keys and totals and {*request.totals_read} <= {total.name for total in totals}:
@@ -287,10 +274,8 @@ def _counting_rows(
         absent = [total.groups().with_columns(absent=True) for total in totals]
         data = pl.concat([data.with_columns(absent=False), *absent], how="diagonal")
     if "count" in selection.others and not all_rows:
-        counts = data.get_column("count")
-        if counts.null_count() or not (counts > 0).all():
-            # Only a group without rows has no value: an absent row.
-            data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
+        # Only a group without rows has no value: an absent row.
+        data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     if request.each_row:
         data = data.with_row_index("cluster")
     if request.ordered:
@@ -313,7 +298,7 @@ def _canonical(
     others = selection.others
     # By any system, so that all systems are measured on the same rows.
     scores = [*selection.scores, *(role for role in others if role.startswith(OTHER_SYSTEM))]
-    rows = _without_nan(rows, selection, request, scores).with_columns(expressions)
+    rows = _without_nan(rows, request, scores).with_columns(expressions)
     if request.fills_labels:
         truth = pl.col("truth")
         rows = rows.with_columns(truth.fill_null(False), judged=truth.is_not_null())
@@ -333,56 +318,38 @@ def _canonical(
         drops.append(pl.col("count") == 0)
     if not drops:
         return rows, False
-    numbers = [name for name in WEIGHT_COLUMNS if name in others]
-    return _with_dropped(rows, pl.any_horizontal(drops), numbers), True
+    return _with_dropped(rows, pl.any_horizontal(drops)), True
 
 
-def _without_nan(
-    rows: pl.LazyFrame, selection: Selection[Any], request: Request, scores: Sequence[str]
-) -> pl.LazyFrame:
+def _without_nan(rows: pl.LazyFrame, request: Request, scores: Sequence[str]) -> pl.LazyFrame:
     """Replace NaN by null in labels and scores that may be missing."""
     missing: list[str] = []
     if request.unscored != "raise":
         missing.extend(scores)
     if request.unjudged != "raise":
         missing.append("truth")
-    schema = selection.data.schema
-    floats = [name for name in missing if schema[name].is_float()]
-    if floats:
-        rows = rows.with_columns(pl.col(floats).fill_nan(None))
-    return rows
+    return rows.with_columns((cs.by_name(missing) & cs.float()).fill_nan(None))
 
 
-def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr, numbers: Collection[str]) -> pl.LazyFrame:
+def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr) -> pl.LazyFrame:
     """Mark rows that do not count.
 
     They stay, with weight and gain 0, so that their group remains.
     """
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=condition)
-    return rows.with_columns(
-        pl.when("dropped").then(0).otherwise(name).alias(name) for name in numbers
-    )
+    numbers = cs.by_name(*WEIGHT_COLUMNS, require_all=False)
+    return rows.with_columns(pl.when(~pl.col("dropped")).then(numbers).otherwise(0))
 
 
 def _of_judged_groups(rows: Rows) -> Rows:
     """Drop the rows of groups without any label."""
     groups = rows.frame.filter("judged").select(pl.col("group").unique())
     judged = groups.collect().to_series()
-    weights_of_columns = zip(WEIGHT_COLUMNS, (rows.weights, rows.gains), strict=True)
-    numbers = [name for name, weights in weights_of_columns if weights.name]
-
     others = ~pl.col("group").is_in(judged.implode())
     if rows.drops:
         others = others | pl.col("dropped")
-    frame = _with_dropped(rows.frame, others, numbers)
+    frame = _with_dropped(rows.frame, others)
     return replace(rows, frame=frame, drops=True, valued_groups=judged)
-
-
-def present(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Drop the absent rows."""
-    if "absent" in rows.collect_schema():
-        rows = rows.filter(~pl.col("absent"))
-    return rows
 
 
 def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
@@ -391,38 +358,30 @@ def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
     Gains and integers become places, from 0 on, as Int64. Other values stay, as most of them are
     never compared.
     """
-    descending = request.breaks_ties_descending
     if request.tie_rule.by_row:
-        place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
-        if descending:
-            return PLACES - 1 - place
-        return place
-
-    if "tie_break" not in request.single:
+        tie = pl.int_range(data.height, dtype=pl.Int64, eager=True)
+    elif "tie_break" not in request.single:
         # A missing gain counts as 0, and so does its place.
-        gain = data.get_column("gain").fill_null(0)
-        if gain.dtype.is_float():
-            gain = gain.fill_nan(0)
-        return gain.rank("dense", descending=descending).cast(pl.Int64).alias("tie")
-
-    tie = data.get_column("tie_break").alias("tie")
-    if tie.dtype.is_float():
-        # -0.0 equals 0.0.
-        tie = tie.fill_nan(None) + 0.0
-    if request.tie_break_as_text:
-        tie = tie.cast(pl.String)
-    if tie.dtype.is_temporal():
-        tie = tie.to_physical()
+        gains = data.select(label_value("gain", data.schema["gain"]).fill_null(0)).to_series()
+        tie = gains.rank("dense")
+    else:
+        tie = data.get_column("tie_break")
+        if tie.dtype.is_float():
+            # -0.0 equals 0.0.
+            tie = tie.fill_nan(None) + 0.0
+        if request.tie_break_as_text:
+            tie = tie.cast(pl.String)
+        tie = tie.to_physical() if tie.dtype.is_temporal() else tie
     if tie.dtype not in _NARROW:
-        return tie
+        return tie.alias("tie")
 
     places = tie.cast(pl.Int64)
     low: Any = places.min() or 0
     high: Any = places.max() or 0
     widest = int(high) - int(low)
     if widest >= PLACES - 1:
-        return tie.cast(pl.Int128)
+        return tie.cast(pl.Int128).alias("tie")
     places = places - int(low)
-    if descending:
+    if request.breaks_ties_descending:
         places = -places + widest
-    return places.fill_null(PLACES - 1)
+    return places.fill_null(PLACES - 1).alias("tie")

@@ -6,16 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
-from frame_pr.frames.messages import pluralize, shown
+from frame_pr.inputs.request import without_rows
 from frame_pr.inputs.results import OutputFrame
-from frame_pr.inputs.rows import Rows, present
-from frame_pr.inputs.totals import constant_in_groups
-from frame_pr.inputs.values import keyed_value
-
-_GROUP = "group of the rows"  # A column next to keys of any name.
+from frame_pr.inputs.rows import Rows, groups_of
+from frame_pr.inputs.totals import constant_in_groups, numbers_in_frame, totals_frame
 
 
 def predicted_by_group(
@@ -41,10 +38,7 @@ def predicted_by_group(
     frame = frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold")
     request = replace(rows.request, ascending=False)
     dtypes = [pl.Int8()] * len(rows.score_dtypes)
-    predicted = replace(
-        rows, frame=frame, request=request, score_dtype=pl.Int8(), score_dtypes=dtypes
-    )
-    return predicted, thresholds
+    return replace(rows, frame=frame, request=request, score_dtypes=dtypes), thresholds
 
 
 def _in_column(rows: Rows, threshold: str | pl.Expr) -> pl.LazyFrame:
@@ -54,67 +48,27 @@ def _in_column(rows: Rows, threshold: str | pl.Expr) -> pl.LazyFrame:
         name = threshold
     else:
         name = threshold.meta.output_name(raise_if_undetermined=False)
-    present_rows = present(rows.frame)
-    column = name or "threshold"
-    return constant_in_groups(present_rows, "threshold", column, may_be_null=True).lazy()
+    frame = rows.frame
+    if "absent" in frame.collect_schema():
+        frame = frame.filter(~pl.col("absent"))
+    return constant_in_groups(frame, "threshold", name or "threshold", may_be_null=True).lazy()
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
     """Return the threshold of each group from a frame with some of the keys, or with one row."""
+    if not rows.height:
+        # The schema of a result needs no rows of a LazyFrame.
+        threshold = without_rows(threshold)
     kind = find_kind(threshold)
     assert kind is not None
-    _, (kind,) = output.kind.with_keys([key for key in output.keys if key in kind.columns], [kind])
-    threshold_table = kind.read(kind.columns)
-    if not rows.height:
-        threshold_table = (
-            threshold_table.clear()
-        )  # The schema of a result needs no rows of a LazyFrame.
-    types = threshold_table.collect_schema()
-    keys = [key for key in output.keys if key in types]
-    groups = output.restore(
-        rows.frame.select("group").unique().with_columns(pl.col("group").alias(_GROUP))
-    )
+    keys = {key: column for key, column in output.key_columns.items() if key in kind.columns}
+    _, (kind,) = output.kind.with_keys(list(keys), [kind])
+    groups = groups_of(rows, output)
     schema = groups.collect_schema()
-    column, typed = keyed_value(
-        "threshold", types, {key: schema[key] for key in keys}, "some of those of by"
-    )
-    # A key that the dtype of the rows cannot hold is that of no group, and not a missing key.
-    for name, cast_key in typed.items():
-        fits = cast_key.is_null() == by_name(name).is_null()
-        threshold_table = threshold_table.filter(fits)
-    places = [f"key{i}" for i in range(len(keys))]
-    value = by_name(column)
-    if types[column].is_float():
-        value = value.fill_nan(None)
-    typed_keys = dict(zip(places, typed.values(), strict=True))
-    values = threshold_table.select(**typed_keys, threshold=value, has_row=True)
-    keys_of_groups = [by_name(key).alias(place) for key, place in zip(keys, places, strict=True)]
-    groups = groups.select(_GROUP, *keys_of_groups)
-    if keys:
-        joined = groups.join(values, on=places, how="left", nulls_equal=True)
-    else:
-        joined = groups.join(values, how="cross")
-    table = joined.collect()
-
-    is_repeated = table[_GROUP].is_duplicated()
-    if is_repeated.any():
-        where = ""
-        if keys:
-            where = f" of {shown(table.filter(is_repeated).select(places).row(0))}"
-        raise ValueError(
-            f"threshold frame has several rows{where}: it must have one for each group"
-        )
-    missing = table["has_row"].null_count()
-    if missing:
-        key = table.filter(pl.col("has_row").is_null()).select(places).row(0)
-        raise ValueError(
-            f"threshold frame has no row for {missing} of "
-            f"{pluralize(table.height, 'group', 'groups')}, such as "
-            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write "
-            f"null for an "
-            "unknown threshold"
-        )
-    return table.lazy().select(pl.col(_GROUP).alias("group"), "threshold")
+    frame = totals_frame(kind, "threshold", keys, schema, "some of those of by")
+    advice = "; write null for an unknown threshold"
+    numbers = numbers_in_frame(frame, groups, has_rows=rows.height > 0, advice=advice)
+    return numbers.lazy().with_columns((cs.by_name("threshold") & cs.float()).fill_nan(None))
 
 
 def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:

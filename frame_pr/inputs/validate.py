@@ -20,7 +20,6 @@ from frame_pr.frames.dispatch import kind_of, project_stream, stream_columns
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind
 from frame_pr.frames.messages import first_line, pluralize, shown
 from frame_pr.inputs import values, weights
-from frame_pr.inputs.data_warnings import warn_of_values
 from frame_pr.inputs.request import TOTAL_OPTIONS, Request, kind_of_totals
 
 Item = TypeVar("Item")
@@ -34,7 +33,7 @@ class Selection(NamedTuple, Generic[Frame]):
     arguments: dict[str, str]
     """The columns that are expressions of the caller, with their arguments."""
     keys: dict[str, str]
-    """`by0`, `by1`, ..."""
+    """`key0`, `key1`, ..."""
     scores: dict[str, str]
     """`0`, `1`, ..."""
     others: dict[str, str]
@@ -74,7 +73,7 @@ def selected(
         names = {role: str(name) for role, name in columns.items()}
         arguments = {}
         data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
-    keys = {role: name for role, name in names.items() if role.startswith("by")}
+    keys = {role: name for role, name in names.items() if role.startswith("key")}
     scores = {role: name for role, name in names.items() if role.isdecimal()}
     others = {role: names[role] for role in request.single}
     several = request.several or len(scores) > 1
@@ -106,7 +105,7 @@ def _by_role(
     keys: Iterable[Item], scores: Iterable[Item], single: Mapping[str, Item]
 ) -> dict[str, Item]:
     """Return the items of columns under our names of the columns."""
-    named = {f"by{i}": key for i, key in enumerate(keys)} | {
+    named = {f"key{i}": key for i, key in enumerate(keys)} | {
         str(i): score for i, score in enumerate(scores)
     }
     return {**named, **single}
@@ -186,10 +185,6 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     for role in selection.others:
         expressions.extend(_number(role, selection, request))
     _check_values(selection, request, positive)
-    if not request.predicted:
-        warn_of_values(
-            selection.data, request, expressions[0], truth, selection.scores, selection.keys
-        )
     return expressions
 
 

@@ -90,54 +90,34 @@ class Weights(NamedTuple):
         return count.cast(pl.Float64) / self.unit
 
     def with_unit(
-        self,
-        rows: pl.LazyFrame,
-        argument: str,
-        *,
-        has_counts: bool,
-        totals: Sequence[pl.LazyFrame] = (),
-        unit: float | None = None,
+        self, argument: str, ends: pl.LazyFrame, totals: Sequence[pl.LazyFrame] = ()
     ) -> Weights:
         """Return the weights with a unit in which their sum, and known totals, just fit.
 
-        `unit`: this one, if it is known already.
+        `ends`: those of the weights; see `ends_of`. Raise if the smallest weight would keep too few
+        bits.
         """
-        if not self.fractional or unit is not None:
-            return self._replace(unit=unit or 1.0)
-        ends = ends_of(rows, argument, has_counts=has_counts)
-        bound = max(ends["bound"].item(), largest_total(totals))
-        return self._replace(unit=unit_of(ends["least"].item(), bound, argument, self.name))
+        if not self.fractional:
+            return self
+        least, bound = ends.collect(engine="in-memory").row(0)
+        largest = [total.select(pl.exclude("group").max()).collect().item() for total in totals]
+        bound = max([bound, *filter(None, largest)])
+        unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))
+        if least is not None and least * unit < 2**_PRECISION:
+            raise ValueError(
+                f"{argument} column {shown(self.name)} has a value of {least!r} next to "
+                f"{argument}s or totals so much larger that sums would not be exact: drop the "
+                "smallest, or multiply those of each group by a constant"
+            )
+        return self._replace(unit=unit)
 
 
-def largest_total(totals: Sequence[pl.LazyFrame]) -> float:
-    """Return the largest known total."""
-    largest = [total.select(pl.exclude("group").max()).collect().item() for total in totals]
-    return max((total for total in largest if total is not None), default=0.0)
-
-
-def ends_of(rows: pl.LazyFrame, column: str, *, has_counts: bool) -> pl.DataFrame:
+def ends_of(rows: pl.LazyFrame, column: str, *, has_counts: bool) -> pl.LazyFrame:
     """Return `least`, the smallest positive weight of rows, and `bound`, no less than their sum."""
     weight = pl.col(column)
     height = pl.col("count").sum() if has_counts else pl.len()
     bound = (weight.max() * height).fill_null(0.0)
-    ends = rows.select(least=weight.filter(weight > 0).min(), bound=bound)
-    return ends.collect(engine="in-memory")
-
-
-def unit_of(least: float | None, bound: float, argument: str, name: str | None) -> float:
-    """Return the power of 2 that is the unit of weights.
-
-    Raise if the smallest one would keep too few bits.
-    """
-    unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))
-    if least is not None and least * unit < 2**_PRECISION:
-        raise ValueError(
-            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s or "
-            f"totals so much larger that "
-            "sums would not be exact: drop the smallest, or multiply those of each group by a "
-            "constant"
-        )
-    return unit
+    return rows.select(least=weight.filter(weight > 0).min(), bound=bound)
 
 
 def check_counts(name: str, counts: pl.Series) -> None:
@@ -146,20 +126,14 @@ def check_counts(name: str, counts: pl.Series) -> None:
         return
     column = f"count column {shown(name)}"
     floats = counts.cast(pl.Float64).fill_nan(None)
-    missing = floats.null_count()
-    if missing:
-        of_all = pluralize(len(counts), "value", "values")
-        raise ValueError(
-            f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row"
-        )
-
-    bad = counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())
-    if bad.len():
-        raise ValueError(
-            f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; "
-            f"weight= takes others"
-        )
-    if counts.cast(pl.Int128, strict=False).sum() > _LARGEST_SUM or floats.sum() > 2 * _LARGEST_SUM:
+    _refuse_missing(column, floats.is_null(), "fill them, 0 stands for no row")
+    refuse_values(
+        column,
+        counts,
+        (floats < 0) | (floats % 1 != 0) | floats.is_infinite(),
+        "a row stands for a whole number of rows, 0 or more; weight= takes others",
+    )
+    if _sum_is_too_large(counts):
         raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
 
 
@@ -174,40 +148,41 @@ def check_weights(
         return
     column = f"{argument} column {shown(name)}"
     floats = weights.cast(pl.Float64).fill_nan(None)
-    lacking = floats.is_null()
+    missing = floats.is_null()
+    way = "fill them, 0 leaves out"
     if argument == "gain":
-        lacking &= truth.is_not_null()
+        missing &= truth.is_not_null()
         if truth.dtype.is_float():
-            lacking &= truth.is_not_nan()
-    missing = lacking.sum()
-    if missing:
-        way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
-        where = "" if argument == "weight" else ", in rows that have a truth"
-        raise ValueError(
-            f"{column} has {missing} missing of "
-            f"{pluralize(len(weights), 'value', 'values')}{where}: {way}"
+            missing &= truth.is_not_nan()
+        way = "fill them where there is a truth, 0 is worth nothing"
+    _refuse_missing(column, missing, way)
+    is_bad = (floats < 0) | floats.is_infinite()
+    refuse_values(column, weights, is_bad, f"{argument}s are finite, and 0 or more")
+    if not weights.dtype.is_integer():
+        refuse_values(
+            column,
+            weights,
+            (floats > 0) & ~floats.is_between(*_ENDS),
+            "multiply it by a constant, so that all lie between 1e-100 and 1e100, which changes no "
+            "share",
         )
+    elif _sum_is_too_large(weights, counts):
+        raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
 
-    bad = weights.filter((floats < 0) | floats.is_infinite())
+
+def _refuse_missing(column: str, is_missing: pl.Series, way: str) -> None:
+    """Check that no number is missing. `way`: what to do about those."""
+    missing = is_missing.sum()
+    if missing:
+        of_all = pluralize(len(is_missing), "value", "values")
+        raise ValueError(f"{column} has {missing} missing of {of_all}: {way}")
+
+
+def refuse_values(column: str, numbers: pl.Series, is_bad: pl.Series, advice: str) -> None:
+    """Check that no number is bad."""
+    bad = numbers.filter(is_bad)
     if bad.len():
-        raise ValueError(
-            f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= "
-            f"0"
-        )
-    if weights.dtype.is_integer():
-        # Exact, or in floats for sums that an Int128 does not hold.
-        each = weights.cast(pl.Int128, strict=False)
-        about = floats
-        if counts is not None:
-            each = each * counts.cast(pl.Int128)
-            about = about * counts.cast(pl.Float64)
-        if about.sum() > 2 * _LARGEST_SUM or each.sum() > _LARGEST_SUM:
-            raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
-    elif (odd := weights.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
-        raise ValueError(
-            f"{column} has values such as {odd[0]!r}: multiply it by a constant, so that all lie "
-            "between 1e-100 and 1e100, which changes no share"
-        )
+        raise ValueError(f"{column} holds {shown(bad[0])}: {advice}")
 
 
 def _surely_fit(numbers: pl.Series) -> bool:
@@ -224,72 +199,42 @@ def _surely_fit(numbers: pl.Series) -> bool:
     return bool(low >= 0 and high * len(numbers) <= _LARGEST_SUM)
 
 
-def shares_of_positives(name: str, column: str, shares: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return prevalences as Float64, above 0 and below 1."""
-    typed = shares.cast(dtype, strict=False)
-    if (bad := shares.filter(~((typed > 0) & (typed < 1)).fill_null(False))).len():
-        raise ValueError(
-            f"{name} column {shown(column)} holds {shown(bad[0])}: a share of positives is above 0 "
-            f"and below 1"
-        )
-    return typed.alias(name)
+def _sum_is_too_large(numbers: pl.Series, counts: pl.Series | None = None) -> bool:
+    """Return whether whole numbers, each times its count, sum up to more than 2**56."""
+    each = numbers.cast(pl.Int128, strict=False)
+    about = numbers.cast(pl.Float64)
+    if counts is not None:
+        each = each * counts.cast(pl.Int128)
+        about = about * counts.cast(pl.Float64)
+    # In floats for sums that an Int128 does not hold.
+    return bool(about.sum() > 2 * _LARGEST_SUM or each.sum() > _LARGEST_SUM)
 
 
-def class_counts(rows: pl.LazyFrame, *, has_counts: bool, drops: bool) -> pl.LazyFrame:
-    """Count the rows and the positives of each group, without dropped rows."""
-    count = pl.lit(1, dtype=pl.Int64)
-    if has_counts:
-        count = pl.col("count")
-    if drops:
-        count = pl.when("dropped").then(0).otherwise(count)
+def with_class_weights(
+    rows: pl.LazyFrame, share: float | pl.LazyFrame, number: pl.Expr
+) -> pl.LazyFrame:
+    """Give rows the `weight` by which positives have this share of the rows of their group.
 
-    counts = rows.select("group", rows=count, positives=pl.col("truth") * count)
-    return counts.group_by("group").agg(pl.all().sum())
-
-
-def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyFrame:
-    """Compute the weights by which positives have this share of the rows of each group.
-
-    They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and
-    `prevalence`.
+    Rows of weight 0 are `dropped`: those that do not count, and those of a group that lacks
+    positives or negatives. `share`: a number, or `group` and `prevalence`. `number`: how many rows
+    a row stands for.
     """
     positives = pl.col("positives")
     total = pl.col("rows")
+    counts = rows.select("group", rows=number, positives=pl.col("truth") * number)
+    groups = counts.group_by("group").agg(pl.all().sum())
     if isinstance(share, pl.LazyFrame):
-        target = pl.col("prevalence")
-        counts = counts.join(share, on="group", how="left")
-        counts = counts.map_batches(_refuse_no_share, schema=counts.collect_schema())
+        groups = groups.join(share, on="group", how="left")
     else:
-        target = pl.lit(share)
+        groups = groups.with_columns(prevalence=pl.lit(share))
 
-    has_both = (positives > 0) & (positives < total)
+    target = pl.col("prevalence")
     of_positive = target * total / positives
     of_negative = (1 - target) * total / (total - positives)
-    return counts.select(
-        "group",
-        of_positive=pl.when(has_both).then(of_positive).otherwise(0.0),
-        of_negative=pl.when(has_both).then(of_negative).otherwise(0.0),
-    )
-
-
-def with_class_weights(rows: pl.LazyFrame, weights: pl.LazyFrame, *, drops: bool) -> pl.LazyFrame:
-    """Give rows the `weight` of their class. Rows of weight 0 are dropped."""
-    rows = rows.drop("prevalence", strict=False).join(
-        weights, on="group", how="left", maintain_order="left"
-    )
-    weight = pl.when("truth").then("of_positive").otherwise("of_negative")
-    if drops:
-        weight = pl.when("dropped").then(0.0).otherwise(weight)
-    rows = rows.with_columns(weight=weight).drop("of_positive", "of_negative")
+    counts_here = (number > 0) & (positives > 0) & (positives < total)
+    weight = pl.when("truth").then(of_positive).otherwise(of_negative)
+    rows = rows.drop("prevalence", strict=False)
+    rows = rows.join(groups, on="group", how="left", maintain_order="left")
+    rows = rows.with_columns(weight=pl.when(counts_here).then(weight).otherwise(0.0))
+    rows = rows.drop("positives", "rows", "prevalence")
     return rows.with_columns(dropped=pl.col("weight") == 0)
-
-
-def _refuse_no_share(groups: pl.DataFrame) -> pl.DataFrame:
-    missing = groups["prevalence"].null_count()
-    if missing:
-        raise ValueError(
-            f"prevalence gives no share for {missing} of "
-            f"{pluralize(groups.height, 'group', 'groups')}: every group of "
-            "the frame needs one, under keys of the same type"
-        )
-    return groups

@@ -18,7 +18,7 @@ from frame_pr.frames.columns import by_name
 from frame_pr.inputs.groups import MOST_GROUPS, Groups, number_groups
 from frame_pr.inputs.request import TOTALS, kind_of_totals
 from frame_pr.inputs.results import OutputFrame
-from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.rows import Rows, groups_of, rows_of
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
@@ -27,8 +27,6 @@ from frame_pr.inputs.weights import (
     CumulativeCount,
     Weights,
     ends_of,
-    largest_total,
-    unit_of,
 )
 from frame_pr.metrics.aggregation import aggregate, finalize, per_group, plan_for
 from frame_pr.parts.part_query import Part, PartQuery
@@ -60,13 +58,7 @@ class Starts(NamedTuple):
     """The counts at which ranges start: they continue the better ranges (see `RangeStarts`)."""
 
     table: pl.LazyFrame
-    """`group`, and the columns of `starts_of`."""
-
-    @classmethod
-    def of(cls, look_up: Callable[[pl.LazyFrame], pl.LazyFrame], starts: pl.DataFrame) -> Starts:
-        """Return the starts of numbered groups."""
-        names = [*map(_before, _COUNTS), *map(_in_all, _COUNTS), _LATER_PRECISION]
-        return cls(look_up(starts.lazy()).select("group", *names))
+    """`group`, and the columns of `starts_of`, without keys."""
 
     def continued(
         self, blocks: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
@@ -146,17 +138,16 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
         best = over_ranges(replace(ranges, starts=starts).best_precision)
         starts = with_later_precision(starts, best, call)
 
-    keys = _key_columns(call)
     table = over_ranges(replace(ranges, starts=starts).sums)
-    sums = number_groups(table, [*keys.values()], MOST_GROUPS)
+    sums = number_groups(table, [*_key_columns(call).values()], MOST_GROUPS)
     groups = per_group(
         sums.rows,
         plan.over_groups,
         None if call.by else 1,
         in_order=False,
     )
-    values = sums.restore(finalize(groups, ["group"], plan))
-    return values.select(**keys, **call.named).collect()
+    keys = dict(zip(call.by, sums.keys.values(), strict=True))
+    return finalize(groups, ["group"], plan).select(**keys, **call.named).collect()
 
 
 def _key_columns(call: PartQuery) -> dict[str, str]:
@@ -205,8 +196,12 @@ class Ranges:
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """Return the canonical rows of the part, grouped by their range and the keys."""
         request = replace(self.call.request, keys=[RANGE, *self.call.by]).with_totals(totals)
-        starts = None if self.starts is None else partial(Starts.of, starts=self.starts)
-        return rows_of(part, request, starts=starts, unit=self.unit)
+        rows, output = rows_of(part, request, unit=self.unit)
+        if self.starts is not None:
+            keys = list(output.key_columns.values())
+            table = groups_of(rows, output).join(self.starts.lazy(), on=keys, nulls_equal=True)
+            rows = replace(rows, starts=Starts(table.drop(keys)))
+        return rows, output
 
 
 def _with_common_unit(
@@ -216,10 +211,9 @@ def _with_common_unit(
     ends = over_ranges(partial(weight_ends, call=call))
     in_frames = [name for name in call.request.totals_read if name in call.request.frames]
     groups, _ = rows_of(empty, call.request.with_totals(in_frames), all_groups=True)
-    of_all = ends.select(pl.col("least").min(), pl.col("bound").sum(), pl.col("total").max())
-    least, bound, total = of_all.row(0)
-    largest = max(bound, total, largest_total(groups.totals))
-    return weights._replace(unit=unit_of(least, largest, "weight", weights.name))
+    bound = pl.max_horizontal(pl.col("bound").sum(), pl.col("total").max())
+    of_all = ends.lazy().select(pl.col("least").min(), bound)
+    return weights.with_unit("weight", of_all, groups.totals)
 
 
 def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
@@ -231,7 +225,7 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     }
     weights = part.lazy().select(**columns).cast({"weight": pl.Float64})
     weights = weights.with_columns(pl.col("weight").fill_nan(None))
-    ends = ends_of(weights, "weight", has_counts="count" in columns)
+    ends = ends_of(weights, "weight", has_counts="count" in columns).collect()
     totals = [by_name(total).max().cast(pl.Float64) for total in call.totals_in_rows().values()]
     return ends.hstack(part.select(total=pl.max_horizontal(0.0, *totals)))
 
@@ -271,7 +265,8 @@ def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) 
         _key_columns(call),
         coder.rows.collect_schema(),
     )
-    return totals_in_frame(frame, coder.look_up, 1, dtype)
+    groups = coder.rows.select("group", *coder.keys).unique()
+    return totals_in_frame(frame, groups, dtype)
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:

@@ -401,7 +401,6 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
         rows,
         frame=gains,
         request=replace(rows.request, single={}, **DEFAULTS),
-        score_dtype=rows.gains.dtype,
         score_dtypes=[rows.gains.dtype],
         drops=False,
         weights=Weights(None, fractional=False),

@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_pr.frames.kinds import engine_for
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.weights import GAINS, UNJUDGED, Weights
+from frame_pr.inputs.weights import GAINS, UNJUDGED, Weights, ends_of
 from frame_pr.ranking.sort_keys import SortKey, key_of
 
 _WIDTHS_FROM = 2**17
@@ -133,7 +133,7 @@ def _unsorted(rows: Rows, extra_sums: Collection[str]) -> _Unsorted:
     if rows.weights.name is not None:
         numbers["weight"] = rows.weight
     if gains.name is not None and not {*GAINS}.isdisjoint(extra_sums):
-        gains = gains.with_unit(rows.frame, "gain", has_counts=rows.has_counts)
+        gains = gains.with_unit("gain", ends_of(rows.frame, "gain", has_counts=rows.has_counts))
         numbers["gain"] = gains.in_units(pl.col("gain"))
     if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
         judged = pl.col("judged")

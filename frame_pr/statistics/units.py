@@ -332,7 +332,7 @@ def _read_metrics(frame: Any, what: Evaluation) -> UnitValues:
     kind, _ = kind.with_keys([*keys, *clusters])
     texts = [str(key) for key in keys]
     refuse_clash(what.named, texts, "column {} is a key and among metrics: a key is not a metric")
-    output = OutputFrame(kind, tuple(texts), (), restore=lambda table: table, rows=pl.LazyFrame())
+    output = OutputFrame(kind, tuple(texts), (), formulas=(), rows=pl.LazyFrame())
     of_keys = {column: by_name(key) for key, column in output.key_columns.items()}
     if clusters:
         of_keys["cluster"] = by_name(clusters[0])

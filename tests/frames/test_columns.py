@@ -145,7 +145,7 @@ def test_a_key_of_the_totals_that_the_type_of_the_keys_would_cut():
         wrong = [
             "positives frame has [12] groups?, such as .*, that the types of the by columns do not",
             "in the total_positives frame: cast one of them$",
-            "positives gives no total for [12] of [234] groups",
+            "positives frame has no row for [12] of [234] groups",
         ]
         with pytest.raises((ValueError, TypeError), match="|".join(wrong)):
             positives(keys, own)

@@ -29,6 +29,15 @@ def test_one_column_per_name_in_the_order_asked_for():
     assert result.row(0) == (1.0, 10, near(47 / 60), 4, 5)
 
 
+@pytest.mark.parametrize("name", ["by0", "key0", "truth", "score", "0"])
+@pytest.mark.parametrize("score", ["s", ["s", "t"]])
+def test_new_names_that_are_also_names_of_columns_inside(name, score):
+    frame = pl.DataFrame({"q": ["a", "a", "b"], "y": [0, 1, 1], "s": [2, 1, 1], "t": [1, 1, 1]})
+    # In group a the positive is second, or tied with the negative. "by0" was an error.
+    result = fp.evaluate(frame, {name: "average_precision"}, "y", score, by="q")
+    assert result[name].to_list() == ([0.5, 1.0] if score == "s" else [0.5, 0.5, 1.0, 1.0])
+
+
 def test_figures_at_a_threshold_with_and_without_a_ranking():
     # Alone they need one aggregation; beside a metric that ranks they come from its blocks.
     data = groups()

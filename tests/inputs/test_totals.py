@@ -109,19 +109,28 @@ def test_known_rows_and_several_scores():
     ]
 
 
-def test_known_positives_without_groups():
+@pytest.mark.parametrize("of_rows", [pl.DataFrame.clone, pl.DataFrame.lazy])
+@pytest.mark.parametrize("of_totals", [pl.DataFrame.clone, pl.DataFrame.lazy])
+def test_known_positives_without_groups(of_rows, of_totals):
     data = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
-    assert (
-        fp.average_precision(data, "y", "s", total_positives=pl.DataFrame({"n": [4]})).item()
-        == 0.25
-    )
+    known = of_totals(pl.DataFrame({"n": [4]}))
+    # Without rows, 4 positives of 4 are not retrieved.
+    for rows, value in ((data, 0.25), (data.clear(), 0.0)):
+        result = fp.average_precision(of_rows(rows), "y", "s", total_positives=known)
+        assert result.lazy().collect().item() == value
+    none = known.lazy().filter(pl.col("n") < 0)
+    with pytest.raises(ValueError, match="positives frame has no row for 1 of 1 group: every"):
+        fp.average_precision(of_rows(data), "y", "s", total_positives=none).lazy().collect()
 
 
 @pytest.mark.parametrize(
     ("positives", "message"),
     [
         ("P", "positives column 'P' is not one number in each group: 1 group has several, or null"),
-        (pl.DataFrame({"q": ["a"], "n": [3]}), "positives gives no total for 1 of [0-9]+ groups?:"),
+        (
+            pl.DataFrame({"q": ["a"], "n": [3]}),
+            "positives frame has no row for 1 of 2 groups, such as 'b': every group",
+        ),
         (
             pl.DataFrame({"q": ["a", "b"], "n": [0, 0]}),
             "positives gives a total of 0 for a group in which the frame has 1",

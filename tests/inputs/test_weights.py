@@ -108,12 +108,12 @@ def test_products_of_large_whole_weights():
         ([2**56, 2**55], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
         ([2**62, 2**62], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
         (pl.Series([2**63, 1], dtype=pl.UInt64), r"weight column 'w' sums up to more than 2\*\*56"),
-        ([1e300, 1.0], r"weight column 'w' has values such as 1e\+300: multiply it by a constant"),
+        ([1e300, 1.0], r"weight column 'w' holds 1e\+300: multiply it by a constant"),
         (
             [1e30, 1e-10],
             "weight column 'w' has a value of 1e-10 next to weights or totals so much larger",
         ),
-        ([1e-300, 0.0], "weight column 'w' has values such as 1e-300: multiply it by a constant"),
+        ([1e-300, 0.0], "weight column 'w' holds 1e-300: multiply it by a constant"),
     ],
 )
 def test_weights_too_large_or_small_to_be_counted(weights, message):
