@@ -100,11 +100,11 @@ class _Digit(NamedTuple):
         """Return the digit for the values of a column."""
         integers = column.to_physical()
         # If all keys are null, both are None.
-        low = int(integers.min() or 0)  # type: ignore[arg-type]
-        high = int(integers.max() or 0)  # type: ignore[arg-type]
+        low: Any = integers.min() or 0
+        high: Any = integers.max() or 0
         integer = pl.UInt64 if column.dtype == pl.UInt64 else pl.Int64
-        lowest = pl.lit(low, dtype=integer)
-        return cls(column.name, column.dtype, integer, lowest, high - low + 2)
+        lowest = pl.lit(int(low), dtype=integer)
+        return cls(column.name, column.dtype, integer, lowest, int(high) - int(low) + 2)
 
     def of_key(self) -> pl.Expr:
         """Return the digit of a key."""
