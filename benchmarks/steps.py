@@ -71,12 +71,13 @@ STEPS = [
         "search: 42 measures$|lists: six",
     ),
     Step(
-        "the first or last of rising counts needs no minimum (`KINDS`)",
+        "the first or last of rising counts needs no minimum (`FIRST_COUNT`)",
         "metrics/metric.py",
-        """AggregateKind(pl.Expr.min, _first_value),
-    "last_count": AggregateKind(pl.Expr.max, _last_value),""",
-        """_SMALLEST,
-    "last_count": _LARGEST,""",
+        """FIRST_COUNT = AggregateKind(pl.Expr.min, _first_value)
+\"\"\"The smallest of counts that never fall down the ranking.\"\"\"
+LAST_COUNT = AggregateKind(pl.Expr.max, _last_value)""",
+        """FIRST_COUNT = SMALLEST
+LAST_COUNT = LARGEST""",
         "(400k x 5|20k x 100), untied: 18 metrics|search: 42 measures$",
     ),
     Step(

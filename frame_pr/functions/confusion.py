@@ -306,15 +306,15 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
     `of_groups`: whether the threshold of a goal, which depends on the group, is in the result.
     """
     cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
-    _refuse_twice("threshold", cutoffs)
+    texts = list(map(_text, cutoffs))
+    _refuse_twice("threshold", texts, texts)
     numbers = [read_number(cut.text) for cut in cutoffs if isinstance(cut, Threshold)]
     has_goals = len(numbers) < len(cutoffs)
     are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
     dtype = pl.Int64 if are_whole and not has_goals else pl.Float64
 
     keys: Keys = {}
-    for cutoff in cutoffs:
-        goal = _text(cutoff)
+    for cutoff, goal in zip(cutoffs, texts, strict=True):
         threshold = pl.col(f"threshold@{goal.removeprefix('threshold@')}")
         if isinstance(cutoff, Threshold):
             threshold = pl.lit(read_number(goal))
@@ -330,7 +330,7 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
 def _ranks(k: Any) -> Keys:
     """Validate ranks, each of them once."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
-    _refuse_twice("k", ranks)
+    _refuse_twice("k", list(map(str, ranks)), [rank.k for rank in ranks])
     shares = {rank: rank.k for rank in ranks if isinstance(rank.k, Fraction)}
     if not shares:
         return {rank: {"k": pl.lit(rank.k, dtype=pl.Int64)} for rank in ranks}
@@ -342,10 +342,10 @@ def _ranks(k: Any) -> Keys:
     return {rank: {"share": pl.lit(float(share))} for rank, share in shares.items()}
 
 
-def _refuse_twice(argument: str, cutoffs: Sequence[Cutoff]) -> None:
-    for cutoff in cutoffs:
-        if cutoffs.count(cutoff) > 1:
-            raise ValueError(f"{argument} has {_text(cutoff)} twice")
+def _refuse_twice(argument: str, texts: Sequence[str], values: Sequence[Any]) -> None:
+    for text, value in zip(texts, values, strict=True):
+        if values.count(value) > 1:
+            raise ValueError(f"{argument} has {text} twice")
 
 
 def _text(cutoff: Cutoff) -> str:

@@ -362,7 +362,7 @@ def _blocks_and_formulas(
     for name in columns:
         formula = _OTHER_COLUMNS.get(name)
         if formula is None:
-            formula = rate_of(name).value(blocks.counts)
+            formula = rate_of(name).value(blocks)
         if name in (*COUNTS, *TOTALS):
             formula = rows.weights.from_units(formula)
         formulas[name] = formula

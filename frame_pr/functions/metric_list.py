@@ -79,7 +79,7 @@ def _options(names: list[str]) -> list[str]:
 
     columns = []
     for name in names:
-        aggregates = metric(name, GRADED_BLOCKS).aggregates["threshold"]()
+        aggregates = metric(name, GRADED_BLOCKS).aggregates["threshold"]
         columns += root_names(aggregate.over for aggregate in aggregates.values())
     if not set(GAINS).isdisjoint(columns):
         options.append("gain")

@@ -164,7 +164,7 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
             "lower scores are positive: give 1 - score"
         )
 
-    aggregates = record.aggregates[ties]()
+    aggregates = record.aggregates[ties]
     if rows.gains.name is not None and rule.bounds and "gain" not in _columns_read(aggregates):
         raise ValueError(
             f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without"

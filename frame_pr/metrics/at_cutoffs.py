@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import polars as pl
@@ -10,6 +11,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import AT_CUTOFF, RANK, Limit, Rank, SelectsAtMost, Threshold
 from frame_pr.metrics.goals import AT_GOAL, BEST, GOAL, Goal, cutoff_of
 from frame_pr.metrics.metric import (
+    LARGEST,
     Aggregate,
     Blocks,
     Family,
@@ -28,13 +30,14 @@ def _rate_at(name: NameMatch, blocks: Blocks) -> Metric:
     cutoff = cutoff_of(name["cutoff"])
     counts = cutoff.counts(blocks)
     if rate.group_rows:
-        counts = counts._replace(rows=blocks.rows)
+        counts = replace(counts, rows=blocks.rows)
     in_order = None
     if isinstance(cutoff, Limit) and cutoff.kind == "recall" and not blocks.fractional:
         in_order = cutoff.aggregates_in_order(blocks)
-    aggregates = by_ties(
-        cutoff.aggregates(blocks),
-        expected=cutoff.has_expectation,
+    aggregates = cutoff.aggregates(blocks)
+    aggregates_by_ties = by_ties(
+        aggregates,
+        expected=aggregates if cutoff.has_expectation else None,
         in_order=in_order,
         bounded=cutoff.kind in rate.bounded_at,
     )
@@ -42,7 +45,7 @@ def _rate_at(name: NameMatch, blocks: Blocks) -> Metric:
     rate_needs = [fact for fact in rate.needs if not (isinstance(cutoff, Rank) and fact == "k")]
     return Metric(
         rate.value(counts),
-        aggregates,
+        aggregates_by_ties,
         kind="weighted count" if rate.is_count else "share",
         cutoff=cutoff,
         needs=(*cutoff.needs, *rate_needs),
@@ -123,7 +126,7 @@ def _best_value(name: NameMatch, blocks: Blocks) -> Metric:
 def _interpolated_precision_at_recall(name: NameMatch, blocks: Blocks) -> Metric:
     recall = Limit.parse(name["recall"])
     best = name[0]
-    aggregate = Aggregate(pl.when(recall.allows(blocks)).then(blocks.tp / blocks.k), "max")
+    aggregate = Aggregate(pl.when(recall.allows(blocks)).then(blocks.tp / blocks.k), LARGEST)
     return Metric(
         pl.col(best),
         by_ties({best: aggregate}, bounded=True),
@@ -152,7 +155,7 @@ def _total(name: NameMatch, blocks: Blocks) -> Metric:
 def _rate_of_group(name: NameMatch, blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
     return Metric(
-        rate.value(blocks.counts),
+        rate.value(blocks),
         for_all_ties({}),
         needs=rate.needs,
         best="none",

@@ -67,7 +67,7 @@ def _average_precision(_: NameMatch, b: Blocks) -> Metric:
     value = ratio(pl.col("ap"), b.positives)
     return Metric(
         value,
-        by_ties({"ap": _ap(b)}, expected=lambda: {"ap": _expected_ap(b)}, bounded=True),
+        by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}, bounded=True),
     )
 
 
@@ -91,7 +91,7 @@ def _average_precision_at_k(name: NameMatch, b: Blocks) -> Metric:
     over = b.positives
     if name["divisor"] is None:
         over = pl.min_horizontal(b.positives, k)
-    aggregates = by_ties(parts, expected=lambda: {ap: _expected_ap(b, k)}, bounded=True)
+    aggregates = by_ties(parts, expected={ap: _expected_ap(b, k)}, bounded=True)
     return Metric(ratio(pl.col(ap), over), aggregates, cutoff=cutoff)
 
 

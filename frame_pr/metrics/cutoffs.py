@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.arguments import check_whole
+from frame_pr.metrics import rates
 from frame_pr.metrics.metric import (
+    LAST_COUNT,
     Aggregate,
     Aggregates,
     Blocks,
@@ -81,9 +83,9 @@ class Rank(Cutoff):
         k = self.divisor(blocks)
         # N is at least k plus the positives that are not among the first k. Compare differences: a
         # sum may round.
-        is_filled = k - tp > blocks.rows - blocks.positives
+        is_filled = k - tp > blocks.negatives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
-        return blocks.counts_at(tp, k, rows)
+        return replace(blocks, tp=tp, k=k, rows=rows)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the number of positives among the first k rows."""
@@ -151,8 +153,8 @@ class Threshold(Cutoff):
         k = pl.col(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp)
         return {
-            f"tp@{self}": Aggregate(reached, "last_count"),
-            f"k@{self}": Aggregate(k, "last_count"),
+            f"tp@{self}": Aggregate(reached, LAST_COUNT),
+            f"k@{self}": Aggregate(k, LAST_COUNT),
         }
 
     def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
@@ -175,18 +177,16 @@ class EqualErrors(Cutoff):
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether the false positive rate of a block is at least its miss rate."""
-        both = (blocks.positives > 0) & (blocks.rows > blocks.positives)
+        both = (blocks.positives > 0) & (blocks.negatives > 0)
         return self.crossed(blocks) & both
 
     def crossed(self, blocks: Blocks) -> pl.Expr:
         """Return the same for a group with positives and negatives."""
-        counts = blocks.counts
-        negatives = blocks.rows - blocks.positives
-        false = counts.one * (blocks.k - blocks.tp) * blocks.positives
-        missed = counts.one * (blocks.positives - blocks.tp) * negatives
+        false = blocks.one * (blocks.k - blocks.tp) * blocks.positives
+        missed = blocks.one * (blocks.positives - blocks.tp) * blocks.negatives
         # Sums of float weights are equal up to rounding errors.
         if blocks.fractional:
-            return false - missed >= -CLOSE * (counts.one * blocks.positives * negatives)
+            return false - missed >= -CLOSE * (blocks.one * blocks.positives * blocks.negatives)
         return false >= missed
 
 
@@ -208,22 +208,16 @@ class LimitedRate(NamedTuple):
     """Whether the rate, which is 1 minus the share, must be at most the limit."""
 
 
-def _negatives(counts: Counts) -> pl.Expr:
-    return counts.rows - counts.positives
-
-
-def _true_negatives(counts: Counts) -> pl.Expr:
-    return _negatives(counts) - counts.k + counts.tp
-
-
 LIMITED: Mapping[str, LimitedRate] = {
     "recall": LimitedRate(
-        lambda c: c.tp, lambda c: c.positives, needs=("positives",), kind="recall", zero=True
+        rates.tp, lambda c: c.positives, needs=("positives",), kind="recall", zero=True
     ),
-    "precision": LimitedRate(lambda c: c.tp, lambda c: c.k),
-    "fpr": LimitedRate(_true_negatives, _negatives, needs=("negatives",), zero=True, at_most=True),
-    "specificity": LimitedRate(_true_negatives, _negatives, needs=("negatives",)),
-    "npv": LimitedRate(_true_negatives, lambda c: c.rows - c.k, needs=("a threshold",), kind="npv"),
+    "precision": LimitedRate(rates.tp, rates.k),
+    "fpr": LimitedRate(
+        rates.tn, lambda c: c.negatives, needs=("negatives",), zero=True, at_most=True
+    ),
+    "specificity": LimitedRate(rates.tn, lambda c: c.negatives, needs=("negatives",)),
+    "npv": LimitedRate(rates.tn, lambda c: c.unselected, needs=("a threshold",), kind="npv"),
 }
 """The rates that a name may limit, as in `recall=0.8`."""
 LIMIT = rf"(?:{'|'.join(LIMITED)})={NUMBER}"
@@ -289,7 +283,7 @@ class Limit(Cutoff):
 
     def is_defined(self, blocks: Blocks) -> pl.Expr | None:
         """Return whether the limited rate has a value, if it needs more than predicted rows."""
-        return self.limited.whole(blocks.counts) > 0 if self.needs and not self.is_first else None
+        return self.limited.whole(blocks) > 0 if self.needs and not self.is_first else None
 
     def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
         """Return the counts at a recall if a block is all positive or all negative.
@@ -306,8 +300,8 @@ class Limit(Cutoff):
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether a block is within the limit, and if the last one counts, a step."""
-        part = self.limited.part(blocks.counts)
-        whole = self.limited.whole(blocks.counts)
+        part = self.limited.part(blocks)
+        whole = self.limited.whole(blocks)
         within = _has_share(part, whole, self.least, fractional=blocks.fractional)
         within = (whole > 0) & within
         return within if self.is_first else (blocks.hits > 0) & within

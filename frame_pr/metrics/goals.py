@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -18,7 +18,18 @@ from frame_pr.metrics.cutoffs import (
     SelectsAtMost,
     Threshold,
 )
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, BlocksRead, Counts, Cutoff
+from frame_pr.metrics.metric import (
+    BEST_THRESHOLD,
+    FIRST,
+    LARGEST,
+    SMALLEST,
+    Aggregate,
+    Aggregates,
+    Blocks,
+    BlocksRead,
+    Counts,
+    Cutoff,
+)
 from frame_pr.metrics.numbers import DECIMAL, NUMBER
 from frame_pr.metrics.rates import RATES, Rate, rate_of
 
@@ -96,7 +107,7 @@ class Goal(Cutoff):
     def nothing(self, blocks: Blocks) -> Counts:
         """Return the confusion table if no row is predicted positive."""
         none = blocks.constant(0)
-        return blocks.counts_at(none, none)
+        return replace(blocks, tp=none, k=none)
 
     def is_defined(self, blocks: Blocks) -> pl.Expr:
         """Return whether a group has the facts without which there is no best value.
@@ -105,7 +116,7 @@ class Goal(Cutoff):
         """
         totals = {
             "positives": blocks.positives,
-            "negatives": blocks.rows - blocks.positives,
+            "negatives": blocks.negatives,
             "rows": blocks.rows,
         }
         return pl.all_horizontal(totals[fact] > 0 for fact in self.needs if fact in totals)
@@ -113,11 +124,11 @@ class Goal(Cutoff):
     def best_value(self, blocks: Blocks) -> tuple[Aggregates, pl.Expr]:
         """Return the aggregates of the best value of the rate, and its formula."""
         is_cost = self.rate.best == "smallest"
-        of_blocks = self.rate.value(blocks.counts)
+        of_blocks = self.rate.value(blocks)
         if self.limit is not None:
             of_blocks = pl.when(self.limit.allows(blocks)).then(of_blocks)
         best = pl.col(str(self))
-        aggregates = {str(self): Aggregate(of_blocks, "min" if is_cost else "max")}
+        aggregates = {str(self): Aggregate(of_blocks, SMALLEST if is_cost else LARGEST)}
         if self.may_be_empty:
             of_nothing = self.rate.value(self.nothing(blocks)).fill_null(0)
             choose = pl.min_horizontal if is_cost else pl.max_horizontal
@@ -127,7 +138,7 @@ class Goal(Cutoff):
 
     def allows(self, blocks: Blocks) -> pl.Expr:
         """Return whether a threshold is within the limit, and better than predicting nothing."""
-        order = self._order(blocks.counts)
+        order = self._order(blocks)
         allowed = order.is_not_null()
         if self.limit is not None:
             allowed &= self.limit.allows(blocks)
@@ -144,15 +155,15 @@ class Goal(Cutoff):
 
     def threshold_aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregate of the best threshold."""
-        order = pl.when(self.allows(blocks)).then(self._order(blocks.counts))
-        return {f"threshold@{self}": Aggregate(order, "best")}
+        order = pl.when(self.allows(blocks)).then(self._order(blocks))
+        return {f"threshold@{self}": Aggregate(order, BEST_THRESHOLD)}
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the counts at the best threshold."""
         by = f"threshold@{self}"
         counts = {
-            f"tp@{self}": Aggregate(blocks.tp, "at_best", by),
-            f"k@{self}": Aggregate(blocks.k, "at_best", by),
+            f"tp@{self}": Aggregate(blocks.tp, FIRST, by),
+            f"k@{self}": Aggregate(blocks.k, FIRST, by),
         }
         return counts | dict(self.threshold_aggregates(blocks))
 

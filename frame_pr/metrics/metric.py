@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -16,15 +16,34 @@ from frame_pr.ranking.sort_keys import largest_by
 CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv", "goal"]
 
 
-class Counts(NamedTuple):
-    """The confusion table of `rows` rows: `k` are predicted positive, `tp` of these positive."""
+_TP, _K, _POSITIVES, _ROWS = map(pl.col, ("tp", "k", "positives", "rows"))
 
-    tp: pl.Expr
-    k: pl.Expr
-    positives: pl.Expr
-    rows: pl.Expr
+
+@dataclass(eq=False, repr=False)
+class Counts:
+    """The confusion table of `rows` rows: `k` are predicted positive, `tp` of these positive.
+
+    By default, the columns that `ranking.blocks` gives a block: the table at its threshold.
+    """
+
+    tp: pl.Expr = _TP
+    k: pl.Expr = _K
+    positives: pl.Expr = _POSITIVES
+    rows: pl.Expr = _ROWS
     fractional: bool = False
-    """Whether they are units of float weights: differences are exact, but products are floats."""
+    """Whether they are units of float weights, which are large: differences are exact, but products
+    are floats.
+    """
+
+    @property
+    def negatives(self) -> pl.Expr:
+        """Return the rows that are not positive."""
+        return self.rows - self.positives
+
+    @property
+    def unselected(self) -> pl.Expr:
+        """Return the rows that are predicted negative."""
+        return self.rows - self.k
 
     @property
     def one(self) -> pl.Expr:
@@ -41,39 +60,22 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
 
 
-class Blocks:
-    """The numbers that formulas name.
+@dataclass(eq=False, repr=False)
+class Blocks(Counts):
+    """The numbers that formulas name: columns of a block, and `FACTS` of a group."""
 
-    They are columns of a block (see `ranking.blocks`), and `FACTS` of a group.
-    """
-
-    def __init__(self, *, fractional: bool = False, graded: bool = False) -> None:
-        self.fractional = fractional
-        """Whether counts are units of float weights, which are large and have rounding errors."""
-        self.hits = pl.col("hits")
-        self.size = pl.col("size")
-        self.tp = pl.col("tp")
-        self.k = pl.col("k")
-        self.score = pl.col("threshold").cast(pl.Float64)
-
-        self.graded = graded
-        """Whether rows have their own gains; otherwise a positive has gain 1."""
-        self.gain = pl.col("gain") if graded else self.hits
-
-        self.positives = pl.col("positives")
-        self.rows = pl.col("rows")
-        self.retrieved_positives = pl.col("retrieved_positives").fill_null(0)
-        self.retrieved_rows = pl.col("retrieved_rows").fill_null(0)
+    graded: bool = False
+    """Whether rows have their own gains; otherwise a positive has gain 1."""
+    hits = pl.col("hits")
+    size = pl.col("size")
+    score = pl.col("threshold").cast(pl.Float64)
+    retrieved_positives = pl.col("retrieved_positives").fill_null(0)
+    retrieved_rows = pl.col("retrieved_rows").fill_null(0)
 
     @property
-    def counts(self) -> Counts:
-        """Return the confusion table at the block's threshold."""
-        return self.counts_at(self.tp, self.k)
-
-    def counts_at(self, tp: pl.Expr, k: pl.Expr, rows: pl.Expr | None = None) -> Counts:
-        """Return the confusion table of a group with this tp and k."""
-        rows = self.rows if rows is None else rows
-        return Counts(tp, k, self.positives, rows, fractional=self.fractional)
+    def gain(self) -> pl.Expr:
+        """Return the gain of a block."""
+        return pl.col("gain") if self.graded else self.hits
 
     def constant(self, number: int) -> pl.Expr:
         """Return a whole number as a column.
@@ -86,8 +88,9 @@ class Blocks:
         """Return the part of a weighted count of the block that belongs to the first k rows."""
         # In floats, as Int64 does not hold every product of two counts. A whole block keeps its
         # exact value.
-        part = column.cast(pl.Float64) * (k - self.k + self.size).clip(lower_bound=0) / self.size
-        return pl.when(self.k <= k).then(column.cast(pl.Float64)).otherwise(part)
+        count = column.cast(pl.Float64)
+        part = count * (k - self.k + self.size).clip(lower_bound=0) / self.size
+        return pl.when(self.k <= k).then(count).otherwise(part)
 
 
 ColumnFunction: TypeAlias = Callable[[pl.Expr], pl.Expr]
@@ -121,67 +124,40 @@ def _last_value(column: pl.Expr) -> pl.Expr:
     return column.drop_nulls().last()
 
 
-_SUM = AggregateKind(
+SUM = AggregateKind(
     pl.Expr.sum,
     lambda column: column.implode().list.sum(),
     value=lambda over: over.fill_null(0),
     adds_up=True,
 )
-_LARGEST = AggregateKind(pl.Expr.max, lambda column: column.implode().list.max())
-_SMALLEST = AggregateKind(pl.Expr.min, lambda column: column.implode().list.min())
-_THRESHOLD = AggregateKind(
+IDEAL = SUM._replace(is_ideal=True)
+"""The sum over other blocks: those of equal gain, the largest gain first."""
+LARGEST = AggregateKind(pl.Expr.max, lambda column: column.implode().list.max())
+SMALLEST = AggregateKind(pl.Expr.min, lambda column: column.implode().list.min())
+FIRST = AggregateKind(pl.Expr.first)
+FIRST_COUNT = AggregateKind(pl.Expr.min, _first_value)
+"""The smallest of counts that never fall down the ranking."""
+LAST_COUNT = AggregateKind(pl.Expr.max, _last_value)
+"""The largest of such counts."""
+STRICTEST = AggregateKind(
     pl.Expr.max,
     _first_value,
     value=lambda over: pl.when(over).then("rank_key"),
     rank_key="alone",
 )
-AggregateName: TypeAlias = Literal[
-    "sum",
-    "max",
-    "min",
-    "first",
-    "first_count",
-    "last_count",
-    "best",
-    "at_best",
-    "strictest",
-    "loosest",
-    "ideal",
-]
-KINDS: Mapping[AggregateName, AggregateKind] = {
-    "sum": _SUM,
-    "max": _LARGEST,
-    "min": _SMALLEST,
-    "first": AggregateKind(pl.Expr.first),
-    "first_count": AggregateKind(pl.Expr.min, _first_value),
-    "last_count": AggregateKind(pl.Expr.max, _last_value),
-    "best": _LARGEST._replace(value=largest_by, rank_key="packed"),
-    "at_best": AggregateKind(pl.Expr.first),
-    "strictest": _THRESHOLD,
-    "loosest": _THRESHOLD._replace(reduce=pl.Expr.min, reduce_ranked=_last_value),
-    "ideal": _SUM._replace(is_ideal=True),
-}
-"""The kinds of aggregates by name."""
+"""The strictest threshold at which the expression is true."""
+LOOSEST = STRICTEST._replace(reduce=pl.Expr.min, reduce_ranked=_last_value)
+BEST_THRESHOLD = LARGEST._replace(value=largest_by, rank_key="packed")
+"""The strictest threshold at which the expression, between -1 and 1, is largest."""
 
 
 class Aggregate(NamedTuple):
-    """A number per group: the sum or an extreme value of an expression over its blocks.
-
-    "first_count" and "last_count" are the smallest and the largest of counts that never fall down
-    the ranking. "strictest" and "loosest" are the thresholds at which the expression is true, and
-    "best" is the strictest one at which it is largest; then it lies between -1 and 1. "at_best" is
-    the value in the block of another aggregate, `by`, which is a "best" one. "ideal" is the sum
-    over other blocks: those of equal gain, the largest gain first.
-    """
+    """A number per group: the sum or an extreme value of an expression over its blocks."""
 
     over: pl.Expr
-    how: AggregateName = "sum"
+    kind: AggregateKind = SUM
     by: str = ""
-
-    @property
-    def kind(self) -> AggregateKind:
-        """Return the record of its kind."""
-        return KINDS[self.how]
+    """The name of a `BEST_THRESHOLD` aggregate, in whose block the expression has the number."""
 
     def reduced(self, name: str, *, ranked: bool) -> pl.Expr:
         """Return the aggregation of the column of this aggregate.
@@ -199,9 +175,8 @@ class Aggregate(NamedTuple):
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]
 """Aggregates by name. Metrics that need the same aggregate give it the same name and share it."""
-MakeAggregates: TypeAlias = Callable[[], Aggregates]
-AggregatesByTies: TypeAlias = Mapping[Ties, MakeAggregates]
-"""The aggregates for each tie rule under which a metric has a value, made when they are needed."""
+AggregatesByTies: TypeAlias = Mapping[Ties, Aggregates]
+"""The aggregates for each tie rule under which a metric has a value."""
 
 
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
@@ -258,7 +233,7 @@ class Cutoff(ABC):
         if is_defined is not None:
             tp = pl.when(is_defined).then(tp)
             k = pl.when(is_defined).then(k)
-        return blocks.counts_at(tp, k)
+        return replace(blocks, tp=tp, k=k)
 
     def is_defined(self, blocks: Blocks) -> pl.Expr | None:
         """Return whether a group may have the cutoff; None if its aggregates say that."""
@@ -276,16 +251,16 @@ class Cutoff(ABC):
         """Aggregate the tp and k of the first or last block that the cutoff allows."""
         # Both rise down the ranking, so one block has them.
         allowed = pl.when(self.allows(blocks))
-        how: AggregateName = "first_count" if self.is_first else "last_count"
+        kind = FIRST_COUNT if self.is_first else LAST_COUNT
         return {
-            f"tp@{self}": Aggregate(allowed.then(tp), how),
-            f"k@{self}": Aggregate(allowed.then(k), how),
+            f"tp@{self}": Aggregate(allowed.then(tp), kind),
+            f"k@{self}": Aggregate(allowed.then(k), kind),
         }
 
     def threshold_aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregate of the threshold of that block."""
-        how: AggregateName = "strictest" if self.is_first else "loosest"
-        return {f"threshold@{self}": Aggregate(self.allows(blocks), how)}
+        kind = STRICTEST if self.is_first else LOOSEST
+        return {f"threshold@{self}": Aggregate(self.allows(blocks), kind)}
 
 
 class Metric(NamedTuple):
@@ -321,40 +296,31 @@ def by_ties(
     aggregates: Aggregates,
     *,
     bounded: bool,
-    expected: bool | MakeAggregates = False,
+    expected: Aggregates | None = None,
     in_order: Aggregates | None = None,
 ) -> AggregatesByTies:
     """Return the aggregates for each tie rule under which a metric has a value.
 
     `aggregates`: those of whole blocks. `expected`: those of the expectation over all orders of
-    equal scores, True for the same ones; by default there is none. `bounded`: whether positives
-    first, or last, among equal scores make the metric largest, or smallest. `in_order`: the
-    aggregates in that case, if they differ from those of the expectation. The rows of a block are
-    then all positive or all negative and have one order, of which the expectation is the value.
+    equal scores; by default there is none. `bounded`: whether positives first, or last, among equal
+    scores make the metric largest, or smallest. `in_order`: the aggregates in that case, if they
+    differ from those of the expectation. The rows of a block are then all positive or all negative
+    and have one order, of which the expectation is the value.
     """
-
-    def of_blocks() -> Aggregates:
-        return aggregates
-
-    expectation: MakeAggregates | None = of_blocks if expected else None
-    if callable(expected):
-        expectation = cache(expected)
-    ordered = expectation or of_blocks
-    if in_order is not None:
-        ordered = partial(dict, in_order)
+    ordered = in_order or expected or aggregates
     by_orders = {
-        "nothing": of_blocks,
-        "rows": of_blocks,
-        "all orders": expectation,
+        "nothing": aggregates,
+        "rows": aggregates,
+        "all orders": expected,
         "truth": ordered if bounded else None,
     }
-    builders = {name: by_orders[rule.orders] for name, rule in TIES.items()}
-    return {name: build for name, build in builders.items() if build is not None}
+    by_rule = {name: by_orders[rule.orders] for name, rule in TIES.items()}
+    return {name: of_rule for name, of_rule in by_rule.items() if of_rule is not None}
 
 
 def for_all_ties(aggregates: Aggregates) -> AggregatesByTies:
     """Return the same aggregates for all tie rules: of whole blocks, expected, and bounds."""
-    return by_ties(aggregates, expected=True, bounded=True)
+    return by_ties(aggregates, expected=aggregates, bounded=True)
 
 
 NameMatch: TypeAlias = re.Match[str]
@@ -397,13 +363,13 @@ _TRUTH = pl.col("truth")
 _WEIGHT = pl.col("weight")
 _IS_RETRIEVED = pl.col("score").is_not_null()
 FACTS: Mapping[str, Fact] = {
-    "positives": Fact(Aggregate(pl.col("positives"), "first"), Aggregate(_TRUTH * _WEIGHT)),
-    "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
-    "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), None),
+    "positives": Fact(Aggregate(_POSITIVES, FIRST), Aggregate(_TRUTH * _WEIGHT)),
+    "rows": Fact(Aggregate(_ROWS, FIRST), Aggregate(_WEIGHT)),
+    "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), FIRST), None),
     "retrieved_positives": Fact(
-        Aggregate(pl.col("tp"), "last_count"), Aggregate((_TRUTH & _IS_RETRIEVED) * _WEIGHT)
+        Aggregate(_TP, LAST_COUNT), Aggregate((_TRUTH & _IS_RETRIEVED) * _WEIGHT)
     ),
     "retrieved_rows": Fact(
-        Aggregate(pl.col("retrieved_k"), "last_count"), Aggregate(_IS_RETRIEVED * _WEIGHT)
+        Aggregate(pl.col("retrieved_k"), LAST_COUNT), Aggregate(_IS_RETRIEVED * _WEIGHT)
     ),
 }

@@ -103,7 +103,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
         if isinstance(record.cutoff, Threshold):
             thresholds[float(record.cutoff.threshold)] = None
         else:
-            ranks = ranks or bool(record.aggregates["threshold"]())
+            ranks = ranks or bool(record.aggregates["threshold"])
         if request.totals:
             read |= _columns_of(record, request.ties)
     numbers = read.intersection(TOTALS) if request.totals else TOTALS
@@ -112,7 +112,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
 
 def _columns_of(record: Metric, ties: Ties) -> set[str]:
     """Return the columns and facts that a metric reads."""
-    aggregates = record.aggregates[ties]() if ties in record.aggregates else {}
+    aggregates = record.aggregates.get(ties, {})
     return {*root_names([record.value], (aggregate.over for aggregate in aggregates.values()))}
 
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.metric import (
+    IDEAL,
     Aggregate,
     Aggregates,
     Blocks,
@@ -150,7 +151,7 @@ def _bpref(_: NameMatch, b: Blocks) -> Metric:
     block_misses = misses_of_block.cast(pl.Float64)
     positives = b.positives.cast(pl.Float64)
     hits = b.hits.cast(pl.Float64)
-    negatives = b.rows - b.positives - pl.col("unjudged_rows")
+    negatives = b.negatives - pl.col("unjudged_rows")
     fewer = pl.min_horizontal(b.positives, negatives).clip(lower_bound=1)
     # Of the places among the misses of its block that a positive may have, count those with fewer
     # than P misses above. With P or more above, a place is worth 0. No large numbers are subtracted
@@ -166,7 +167,7 @@ def _judged(name: NameMatch, b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
     parts = {f"judged@{cutoff}": Aggregate(b.sum_among(pl.col("judged"), cutoff.of_group(b)))}
     value = ratio(pl.col(f"judged@{cutoff}"), cutoff.divisor(b))
-    return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff, needs=())
+    return Metric(value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff, needs=())
 
 
 def _discounts_among(name: NameMatch, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
@@ -203,7 +204,7 @@ def _gain(name: NameMatch, b: Blocks) -> Metric:
         )
     ideal = pl.col(f"ideal{at}")
     if b.graded:
-        parts[f"ideal{at}"] = of_blocks._replace(how="ideal")
+        parts[f"ideal{at}"] = of_blocks._replace(kind=IDEAL)
     else:
         # Place each positive at its rank among the positives, in the same order, so that a perfect
         # ranking has exactly 1.
@@ -231,7 +232,7 @@ def _captured_gain(name: NameMatch, b: Blocks) -> Metric:
         among_first = b.sum_among(hit_gain, cutoff.of_group(b))
         parts = {captured: Aggregate(among_first), "hit_gains": Aggregate(hit_gain)}
     value = ratio(pl.col(captured), total).clip(upper_bound=1.0)
-    return Metric(value, by_ties(parts, expected=True, bounded=False), cutoff=cutoff)
+    return Metric(value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff)
 
 
 def _rank_biased_precision(name: NameMatch, b: Blocks) -> Metric:

@@ -104,7 +104,7 @@ def fn(c: Counts) -> pl.Expr:
 
 def tn(c: Counts) -> pl.Expr:
     """`rows - positives - fp`: true negatives, neither positive nor predicted."""
-    return c.rows - c.positives - fp(c)
+    return c.negatives - fp(c)
 
 
 def precision(c: Counts) -> pl.Expr:
@@ -119,17 +119,17 @@ def recall(c: Counts) -> pl.Expr:
 
 def specificity(c: Counts) -> pl.Expr:
     """`tn / negatives`: of the negatives, the share not predicted (true negative rate)."""
-    return ratio(tn(c), c.rows - c.positives)
+    return ratio(tn(c), c.negatives)
 
 
 def npv(c: Counts) -> pl.Expr:
     """`tn / (rows - k)`: the share of negatives among the rows predicted negative."""
-    return ratio(tn(c), c.rows - c.k)
+    return ratio(tn(c), c.unselected)
 
 
 def fpr(c: Counts) -> pl.Expr:
     """`fp / negatives`: of the negatives, the share predicted (fall-out)."""
-    return ratio(fp(c), c.rows - c.positives)
+    return ratio(fp(c), c.negatives)
 
 
 def fnr(c: Counts) -> pl.Expr:
@@ -150,9 +150,8 @@ def accuracy(c: Counts) -> pl.Expr:
 def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
     # Compute it from whole numbers, so that equal values are equal floats.
-    negatives = c.rows - c.positives
-    both = c.one * c.tp * negatives + c.one * tn(c) * c.positives
-    return ratio(both, 2 * _product(c.positives, negatives))
+    both = c.one * c.tp * c.negatives + c.one * tn(c) * c.positives
+    return ratio(both, 2 * _product(c.positives, c.negatives))
 
 
 def cost(ratio_of_costs: str) -> Formula:
@@ -204,7 +203,7 @@ def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
 
 def mcc(c: Counts) -> pl.Expr:
     """`(tp tn - fp fn) / sqrt(k positives (rows - k) negatives)`: Matthews correlation."""
-    spread = _product(c.k, c.positives).sqrt() * _product(c.rows - c.k, c.rows - c.positives).sqrt()
+    spread = _product(c.k, c.positives).sqrt() * _product(c.unselected, c.negatives).sqrt()
     return ratio(_association(c), spread)
 
 
@@ -215,25 +214,25 @@ def _square_of_mcc(c: Counts) -> pl.Expr:
     bit.
     """
     association = _association(c)
-    margins = _product(c.k, c.positives) * _product(c.rows - c.k, c.rows - c.positives)
+    margins = _product(c.k, c.positives) * _product(c.unselected, c.negatives)
     return ratio(association * association.abs(), margins)
 
 
 def informedness(c: Counts) -> pl.Expr:
     """`recall + specificity - 1`: Youden's J."""
-    return ratio(_association(c), _product(c.positives, c.rows - c.positives))
+    return ratio(_association(c), _product(c.positives, c.negatives))
 
 
 def markedness(c: Counts) -> pl.Expr:
     """`precision + npv - 1`: informedness with label and prediction swapped."""
-    return ratio(_association(c), _product(c.k, c.rows - c.k))
+    return ratio(_association(c), _product(c.k, c.unselected))
 
 
 def kappa(c: Counts) -> pl.Expr:
     """`(accuracy - e) / (1 - e)`: Cohen's kappa, where e is the agreement by chance."""
     return ratio(
         2 * _association(c),
-        _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k),
+        _product(c.k, c.negatives) + _product(c.positives, c.unselected),
     )
 
 

@@ -7,6 +7,7 @@ import polars as pl
 from frame_pr.metrics.at_cutoffs import threshold_at
 from frame_pr.metrics.cutoffs import EqualErrors, Limit
 from frame_pr.metrics.metric import (
+    FIRST_COUNT,
     Aggregate,
     Blocks,
     Family,
@@ -26,7 +27,7 @@ def _roc_auc(_: NameMatch, b: Blocks) -> Metric:
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
     retrieved = b.retrieved_positives
     ranked = b.retrieved_rows
-    negatives = b.rows - b.positives
+    negatives = b.negatives
     below = retrieved.cast(pl.Float64) * negatives - pl.col("negatives_above") / 2
     # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
@@ -48,7 +49,7 @@ def _partial_roc_auc(name: NameMatch, b: Blocks) -> Metric:
         )
     if most == 1:
         return _roc_auc(name, b)
-    negatives = (b.rows - b.positives).cast(pl.Float64)
+    negatives = b.negatives.cast(pl.Float64)
     width = negatives * most
     # For each positive, the false positives up to the limit that rank below it; those of its own
     # block count in part.
@@ -68,7 +69,7 @@ def _partial_roc_auc(name: NameMatch, b: Blocks) -> Metric:
     chance = most**2 / 2
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))},
-        expected=lambda: {part: Aggregate(behind + in_order)},
+        expected={part: Aggregate(behind + in_order)},
         bounded=True,
     )
     # Divide by a column: polars computes a quotient by a literal as a product with its rounded
@@ -99,13 +100,12 @@ def _equal_error_rate(name: NameMatch, b: Blocks) -> Metric:
     ends = []
     for count, (of_block, last) in counts.items():
         crossing = pl.when(cutoff.crossed(b)).then(of_block)
-        parts[f"crossing, {count}"] = Aggregate(crossing, "first_count")
+        parts[f"crossing, {count}"] = Aggregate(crossing, FIRST_COUNT)
         ends.append(pl.col(f"crossing, {count}").fill_null(last))
     tp0, k0, tp1, k1 = ends
 
-    negatives = b.rows - b.positives
-    fpr0 = ratio(k0 - tp0, negatives)
-    fpr1 = ratio(k1 - tp1, negatives)
+    fpr0 = ratio(k0 - tp0, b.negatives)
+    fpr1 = ratio(k1 - tp1, b.negatives)
     fnr0 = ratio(b.positives - tp0, b.positives)
     fnr1 = ratio(b.positives - tp1, b.positives)
     # Not below 0: float weights may have crossed up to rounding errors.
