@@ -10,13 +10,20 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_several
-from frame_pr.frames.messages import pluralize, shown
+from frame_pr.frames.messages import shown
 from frame_pr.inputs.options import Column
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.values import label_of, literal_label, refuse_score_type, type_of
+from frame_pr.inputs.values import (
+    count_missing,
+    label_of,
+    literal_label,
+    refuse_score_type,
+    type_of,
+)
 from frame_pr.metrics.aggregation import values
 
+_MISSING = "drop these rows, or fill them, before the call"
 _PLAN = "\n\nThis error occurred"
 _DEEPEST = 40
 """The most calls within each other.
@@ -101,42 +108,25 @@ class GroupValues(NamedTuple):
                 )
         refuse_score_type(self.score, dtypes[0])
         rows = lists["score"].list.len()
-        self._refuse_lengths(rows, lists["truth"].list.len())
+        labels = lists["truth"].list.len()
+        place = (rows != labels).arg_max() or 0
+        if len(rows) and rows[place] != labels[place]:
+            raise ValueError(
+                f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} "
+                f"{labels[place]} values: each must give one for every row, without an "
+                "aggregation, and with the same filter"
+            )
 
         table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
         table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
-        score = pl.col("score")
-        no_score = score.is_null()
-        if dtypes[0].is_float():
-            no_score = no_score | score.is_nan()
-        no_label = pl.col("truth").is_null()
-        self._refuse_missing(f"score {shown(self.score)}", table.filter(no_score), rows)
-        self._refuse_missing(f"truth {shown(self.truth)}", table.filter(no_label), rows)
+        missing = "missing values (null or NaN)"
+        if count_missing(table["score"]):
+            raise ValueError(f"score {shown(self.score)} has {missing}: {_MISSING}")
+        if table["truth"].null_count():
+            if self.positive is None:
+                missing += ", or labels that are neither true, false, 0 nor 1"
+            raise ValueError(f"truth {shown(self.truth)} has {missing}: {_MISSING}")
         return table
-
-    def _refuse_lengths(self, rows: pl.Series, labels: pl.Series) -> None:
-        differ = rows != labels
-        if not differ.any():
-            return
-        place = differ.arg_max() or 0
-        raise ValueError(
-            f"score {shown(self.score)} gives {rows[place]} and truth {shown(self.truth)} "
-            f"{labels[place]} values: each must give one for every row, without an aggregation, "
-            "and with the same filter"
-        )
-
-    def _refuse_missing(self, column: str, missing: pl.DataFrame, rows: pl.Series) -> None:
-        if not missing.height:
-            return
-        group = missing["group"][0]
-        number = (missing["group"] == group).sum()
-        of_all = pluralize(rows[group], "value", "values")
-        if len(rows) > 1:
-            of_all += " of a group"
-        finding = f"{number} missing of {of_all} (null or NaN)"
-        if column.startswith("truth") and self.positive is None:
-            finding = f"{number} of {of_all} missing, or neither true, false, 0 nor 1"
-        raise ValueError(f"{column} has {finding}; drop these rows, or fill them, before the call")
 
 
 def values_of(

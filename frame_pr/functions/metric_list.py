@@ -12,10 +12,11 @@ from frame_pr.metrics.cutoffs import LIMITED, Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_BLOCKS, HEADS, is_metric, metric
 from frame_pr.metrics.rates import is_rate, rate_of
 
-_CUTOFF_NOTATIONS = {
-    "K": "10",
-    "K%": "10%",
-    **{f"{rate}=": f"{rate}=0.5" for rate in ("threshold", *LIMITED)},
+_CUTOFFS = {
+    "none": "",
+    "K": "@10",
+    "K%": "@10%",
+    **{f"{rate}=": f"@{rate}=0.5" for rate in ("threshold", *LIMITED)},
 }
 """How the cutoff of a name is written, with an example."""
 
@@ -39,22 +40,14 @@ def metrics() -> pl.DataFrame:
     'none, K, K%'
     """
     rows = [_row(head) for head in HEADS]
-    table = pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row")
-    return table.unique(maintain_order=True)
+    return pl.DataFrame(rows, schema=["name", "meaning", "cutoff", "options"], orient="row")
 
 
 def _row(head: str) -> tuple[str, str, str | None, str]:
-    cutoffs = {
-        "none": head,
-        **{words: f"{head}@{cutoff}" for words, cutoff in _CUTOFF_NOTATIONS.items()},
-    }
-    names = {words: name for words, name in cutoffs.items() if is_metric(name)}
+    names = {words: head + cutoff for words, cutoff in _CUTOFFS.items() if is_metric(head + cutoff)}
     cutoff_words = None if list(names) == ["none"] else ", ".join(names)
-
     examples = list(names.values())
-    meaning = _meaning(head, examples[0])
-    options = ", ".join(_options(examples))
-    return head, meaning, cutoff_words, options
+    return head, _meaning(head, examples[0]), cutoff_words, ", ".join(_options(examples))
 
 
 def _meaning(head: str, name: str) -> str:

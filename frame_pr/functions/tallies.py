@@ -118,13 +118,11 @@ def tally(
     number_or_edges = _bins(bins)
     if backend := backend_of(frame):
         return backend.tally(request, number_or_edges)
-    return on_rows(frame, request, partial(tallied, bins=number_or_edges, whole_frame=True))
+    return on_rows(frame, request, partial(tallied, bins=number_or_edges))
 
 
-def tallied(
-    frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False
-) -> Frame:
-    """Compute what `tally` returns. `whole_frame`: whether `frame` is no part of the caller's."""
+def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
+    """Compute what `tally` returns."""
     selection = selected(frame, request)
     names = _names(selection)
     validate(selection, request)
@@ -135,7 +133,7 @@ def tallied(
     if isinstance(bins, list):
         for column, name in selection.scores.items():
             reached = _edges_reached(rows[column], name, bins, ascending=ascending)
-            if whole_frame:
+            if not request.is_part:
                 _warn_of_one_bin(name, rows[column], reached, bins)
             rows = rows.with_columns(reached)
 

@@ -21,7 +21,6 @@ from frame_pr.metrics.metric import (
     Aggregate,
     Aggregates,
     Blocks,
-    BlocksRead,
     Counts,
     Cutoff,
     CutoffKind,
@@ -57,12 +56,9 @@ class Rank(Cutoff):
                     f"a share of the rows must be above 0% and at most 100%, got {text}"
                 )
             return cls(_next_fraction(share / 100), text)
-        k = int(text) if text.isdecimal() else 0
-        if k < 1:
+        if not text.isdecimal():
             raise ValueError(f"k must be a whole number of at least 1, got {text}")
-        if k >= 2**62:
-            raise ValueError(f"k must be below 2**62, got {text}")
-        return cls(k)
+        return cls(check_whole("k", int(text), least=1))
 
     @classmethod
     def of(cls, k: Any) -> Rank:
@@ -244,42 +240,19 @@ class Limit(Cutoff):
     def __str__(self) -> str:
         return f"{self.rate}={self.text}"
 
-    @property
-    def limited(self) -> LimitedRate:
-        """Return the record of the limited rate."""
-        return LIMITED[self.rate]
-
-    @property
-    def least(self) -> Fraction:
-        """Return the smallest share within the limit that a ranking may have."""
-        return _next_fraction(1 - self.limit if self.limited.at_most else self.limit)
-
-    @property
-    def kind(self) -> CutoffKind:
-        """Return the kind of the limited rate."""
-        return self.limited.kind
-
-    @property
-    def is_first(self) -> bool:
-        """Return whether the first block that reaches the limit is it."""
-        return self.kind != "limit"
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Return whether no row is selected if no step is within the limit."""
-        return not self.is_first
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Return what the limited rate needs."""
-        return self.limited.needs
-
-    @property
-    def beyond_steps(self) -> BlocksRead:
-        """Return that any first block reaches a recall of 0 or an NPV, also without a positive."""
-        # Negatives in a block lower the NPV, so the first block that reaches it has a hit, or is
-        # the first of all.
-        return "first" if self.kind == "npv" or self.least == 0 else "none"
+    def __post_init__(self) -> None:
+        limited = LIMITED[self.rate]
+        self.limited = limited
+        self.kind = limited.kind
+        self.needs = limited.needs
+        self.is_first = limited.kind != "limit"
+        self.may_be_empty = not self.is_first
+        # The smallest share within the limit that a ranking may have.
+        self.least = _next_fraction(1 - self.limit if limited.at_most else self.limit)
+        # Any first block reaches a recall of 0. Negatives in a block lower the NPV, so the first
+        # block that reaches it has a hit, or is the first of all.
+        if self.kind == "npv" or self.least == 0:
+            self.beyond_steps = "first"
 
     def is_defined(self, blocks: Blocks) -> pl.Expr | None:
         """Return whether the limited rate has a value, if it needs more than predicted rows."""

@@ -26,12 +26,11 @@ from frame_pr.metrics.metric import (
     Aggregate,
     Aggregates,
     Blocks,
-    BlocksRead,
     Counts,
     Cutoff,
 )
 from frame_pr.metrics.numbers import DECIMAL, NUMBER
-from frame_pr.metrics.rates import RATES, Rate, rate_of
+from frame_pr.metrics.rates import RATES, rate_of
 
 BEST = tuple(
     name
@@ -41,6 +40,8 @@ BEST = tuple(
 """The rates without a number that have a `max_`."""
 GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
 """How a goal is written."""
+_FACTS = ("positives", "negatives", "rows")
+"""The facts of a group that may leave it without a best value: attributes of `Blocks`."""
 
 
 @dataclass(eq=False, repr=False)
@@ -62,20 +63,27 @@ class Goal(Cutoff):
         rate_name = re.sub("^(max|min)_", "", best)
         return cls(rate_name, Limit.parse(limit) if limit else None)
 
+    def __post_init__(self) -> None:
+        self.rate = rate_of(self.rate_name)
+        needs = self.rate.needs
+        if self.rate.range == "-1 to 1":
+            # An agreement has a value as long as neither label nor prediction is constant.
+            needs = ("positives", "negatives")
+        self.needs = tuple(fact for fact in needs if fact in _FACTS) or ("rows",)
+        self.may_be_empty = True
+        # The first threshold may be best if no threshold selects a positive.
+        self.beyond_steps = "first without hits"
+        if self.limit is not None:
+            self.needs += self.limit.needs
+            # Predicting nothing, for 0 rows, may be within the limit.
+            self.may_be_empty = self.limit.may_be_empty
+            if self.limit.beyond_steps != "none":
+                self.beyond_steps = self.limit.beyond_steps
+
     def __str__(self) -> str:
         best = "min" if self.rate.best == "smallest" else "max"
         limit = "" if self.limit is None else f"@{self.limit}"
         return f"{best}_{self.rate_name}{limit}"
-
-    @property
-    def rate(self) -> Rate:
-        """Return the rate that is best there."""
-        return rate_of(self.rate_name)
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Return whether predicting nothing, for 0 rows, is within the limit."""
-        return self.limit is None or self.limit.may_be_empty
 
     @property
     def is_bounded(self) -> bool:
@@ -85,24 +93,6 @@ class Goal(Cutoff):
         # A rate that is undefined if all rows are selected has no worst value at a recall. If the
         # first row may be within the limit, the value depends on the order of negatives, too.
         return "recall" in self.rate.bounded_at and self.limit.beyond_steps == "none"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Return the facts without which there is no best value."""
-        facts = self.rate.needs
-        if self.rate.range == "-1 to 1":
-            # An agreement has a value as long as neither label nor prediction is constant.
-            facts = ("positives", "negatives")
-        of_group = [fact for fact in facts if fact in ("positives", "negatives", "rows")]
-        limit = () if self.limit is None else self.limit.needs
-        return (*(of_group or ["rows"]), *limit)
-
-    @property
-    def beyond_steps(self) -> BlocksRead:
-        """Return that the first threshold may be best if no threshold selects a positive."""
-        if self.limit is not None and self.limit.beyond_steps != "none":
-            return self.limit.beyond_steps
-        return "first without hits"
 
     def nothing(self, blocks: Blocks) -> Counts:
         """Return the confusion table if no row is predicted positive."""
@@ -114,12 +104,8 @@ class Goal(Cutoff):
 
         A group with one class has no best kappa, whatever its limit.
         """
-        totals = {
-            "positives": blocks.positives,
-            "negatives": blocks.negatives,
-            "rows": blocks.rows,
-        }
-        return pl.all_horizontal(totals[fact] > 0 for fact in self.needs if fact in totals)
+        facts = [getattr(blocks, fact) for fact in self.needs if fact in _FACTS]
+        return pl.all_horizontal(fact > 0 for fact in facts)
 
     def best_value(self, blocks: Blocks) -> tuple[Aggregates, pl.Expr]:
         """Return the aggregates of the best value of the rate, and its formula."""

@@ -113,27 +113,25 @@ def means_of(
     `undefinable`: whether some metric may have no value in some group. The column `undefined` then
     counts the groups in which any metric has none.
     """
-    columns = [("groups", pl.len().cast(pl.Int64))]
+    columns = {"groups": pl.len().cast(pl.Int64)}
     if undefinable:
         lacks_a_value = pl.any_horizontal(by_name(name).is_null() for name in metrics)
-        columns.append(("undefined", lacks_a_value.sum().cast(pl.Int64)))
+        columns["undefined"] = lacks_a_value.sum().cast(pl.Int64)
     for name in metrics:
         is_large = name in means.thresholds
         for statistic in means.statistics:
-            head = means.head if statistic == "mean" else f"{statistic}_"
-            columns.append((head + name, _statistic(name, statistic, large=is_large)))
+            column = (means.head if statistic == "mean" else f"{statistic}_") + name
+            if column in columns:
+                raise ValueError(
+                    f"metrics: two columns of the result would be named {shown(column)}: "
+                    "name one otherwise"
+                )
+            columns[column] = _statistic(name, statistic, large=is_large)
 
-    totals = dict(columns)
-    for name in totals:
-        if [column for column, _ in columns].count(name) > 1:
-            raise ValueError(
-                f"metrics: two columns of the result would be named {shown(name)}: "
-                "name one otherwise"
-            )
-    refuse_clash(keys, totals)
+    refuse_clash(keys, columns)
     if keys:
-        return groups.group_by(map(by_name, keys)).agg(**totals)
-    return groups.select(**totals)
+        return groups.group_by(map(by_name, keys)).agg(**columns)
+    return groups.select(**columns)
 
 
 def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -191,36 +190,21 @@ BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "all"]
 """
 
 
-class Cutoff(ABC):
-    """A cutoff of a ranking."""
+class Cutoff:
+    """A cutoff of a ranking. A subclass states what differs from these values."""
 
-    has_expectation: ClassVar[bool] = False
+    kind: CutoffKind
+    """The kind, which a rate names if it is bounded there."""
+    has_expectation: bool = False
     """Whether its counts have an expectation over the orders of equal scores."""
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Return whether possibly no row reaches it; the counts are then 0."""
-        return False
-
-    @property
-    def is_first(self) -> bool:
-        """Return whether it is the first block that it `allows`; else the last one."""
-        return True
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Return the facts that must be above 0, otherwise no metric has a value there."""
-        return ()
-
-    @property
-    def beyond_steps(self) -> BlocksRead:
-        """Return which blocks without a positive may be where the cutoff is."""
-        return "none"
-
-    @property
-    @abstractmethod
-    def kind(self) -> CutoffKind:
-        """Return the kind, which a rate names if it is bounded there."""
+    may_be_empty: bool = False
+    """Whether possibly no row reaches it; the counts are then 0."""
+    is_first: bool = True
+    """Whether it is the first block that it `allows`; else the last one."""
+    needs: tuple[str, ...] = ()
+    """The facts that must be above 0, otherwise no metric has a value there."""
+    beyond_steps: BlocksRead = "none"
+    """Which blocks without a positive may be where the cutoff is."""
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table, from the facts of the group and the aggregates."""

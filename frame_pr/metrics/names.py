@@ -9,7 +9,6 @@ from functools import lru_cache
 from frame_pr.frames.columns import root_names
 from frame_pr.frames.messages import nearest
 from frame_pr.frames.words import CALLS, METRICS, SENTENCES, is_word, meant
-from frame_pr.inputs.options import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,
@@ -19,7 +18,7 @@ from frame_pr.metrics import (
     score_means,
 )
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import Blocks, Metric
+from frame_pr.metrics.metric import Blocks, Family, Metric, NameMatch
 from frame_pr.metrics.numbers import NUMBER, refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME
 
@@ -69,26 +68,25 @@ def metric(name: str, blocks: Blocks = BLOCKS) -> Metric:
 @lru_cache(maxsize=1024)
 def _read(name: str, blocks: Blocks) -> Metric:
     refuse_long("metric", name)
-    for family in FAMILIES:
-        if match := family.match(name):
-            head, _, cutoff = name.partition("@")
-            if re.fullmatch(_FRACTION, cutoff):
-                names = [*filter(is_metric, _at_fraction(head, cutoff))][:2]
-                raise ValueError(
-                    f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate "
-                    f"it is {' or '.join(names) or 'left out'}"
-                )
-            return family.build(match, blocks)
+    if family_and_match := _match(name):
+        family, match = family_and_match
+        return family.build(match, blocks)
     examples = "average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
     hint = metric_hint(name) or f"names look like {examples}"
     raise ValueError(f"no metric is named {name!r}; {hint}")
 
 
+def _match(name: str) -> tuple[Family, NameMatch] | None:
+    """Return the family of a name, and the match of its pattern. A fraction is no rank."""
+    if re.fullmatch(_FRACTION, name.partition("@")[2]):
+        return None
+    matches = ((family, family.match(name)) for family in FAMILIES)
+    return next(((family, match) for family, match in matches if match), None)
+
+
 def is_metric(name: object) -> bool:
     """Return whether a text is the name of a metric."""
-    if not isinstance(name, str) or re.fullmatch(_FRACTION, name.partition("@")[2]):
-        return False
-    return any(family.match(name) for family in FAMILIES)
+    return isinstance(name, str) and _match(name) is not None
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
@@ -97,23 +95,18 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
     Warn about options that no metric uses.
     """
     thresholds: dict[float, None] = {}
-    read: set[str] = set()
     ranks = False
+    columns: list[str] = []
     for record in map(metric, names):
         if isinstance(record.cutoff, Threshold):
             thresholds[float(record.cutoff.threshold)] = None
         else:
             ranks = ranks or bool(record.aggregates["threshold"])
         if request.totals:
-            read |= _columns_of(record, request.ties)
-    numbers = read.intersection(TOTALS) if request.totals else TOTALS
+            aggregates = record.aggregates.get(request.ties, {})
+            columns += root_names([record.value], (one.over for one in aggregates.values()))
+    numbers = set(TOTALS).intersection(columns) if request.totals else TOTALS
     return request.used_as(Use(ranks, list(thresholds), averages), numbers)
-
-
-def _columns_of(record: Metric, ties: Ties) -> set[str]:
-    """Return the columns and facts that a metric reads."""
-    aggregates = record.aggregates.get(ties, {})
-    return {*root_names([record.value], (aggregate.over for aggregate in aggregates.values()))}
 
 
 def metric_hint(name: str) -> str:

@@ -7,7 +7,7 @@ rate, write a formula and a record in `RATES`: no other module compares the name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from math import ceil, log2
@@ -182,10 +182,8 @@ def f_beta(beta: float) -> Formula:
     whole, parts = square.limit_denominator(largest_denominator).as_integer_ratio()
 
     def f(c: Counts) -> pl.Expr:
-        both, of_positives, of_k = (
-            c.one * pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts)
-        )
-        return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
+        hits = c.one * (whole + parts) * c.tp
+        return ratio(hits, c.one * whole * c.positives + c.one * parts * c.k)
 
     f.__doc__ = f_beta.__doc__
     return f
@@ -456,7 +454,7 @@ def rate_of(name: str) -> Rate:
     refuse_long("rate", name)
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)})({DECIMAL})", name):
         return NUMBERED[match[1]](match[2])
-    raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, RATES)}")
+    raise ValueError(f"no rate is named {shown(name)}; {_hint(name)}")
 
 
 def columns_of_rates(
@@ -475,20 +473,16 @@ def columns_of_rates(
     return list(dict.fromkeys([*default, *names]))
 
 
-def rate_hint(name: str, names: Iterable[str]) -> str:
-    """Return what to write instead of an unknown rate, one of these names."""
-    names = list(names)
+def _hint(name: str) -> str:
+    """Return what to write instead of an unknown rate."""
     head = name.lower().replace("-", "_").partition("@")[0]
     synonyms = meant(METRICS, head)
-    same = [rate for rate in (head, *synonyms) if rate in names]
-    if same:
-        without = ", without a cutoff" if "@" in name else ""
-        return f"it is {shown(same[0])} here{without}"
-    if synonyms:
+    same = [rate for rate in (head, *synonyms) if rate in RATES]
+    if synonyms and not same:
         return (
             "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
         )
-    near = nearest(head, names, cutoff=0.7)
+    near = same or nearest(head, RATES, cutoff=0.7)
     if near:
         return did_you_mean(near[:2])
-    return f"there are {', '.join(names)}, and f with any beta"
+    return f"there are {', '.join(RATES)}, and f with any beta"
