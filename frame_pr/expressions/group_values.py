@@ -17,7 +17,6 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import (
     count_missing,
     label_of,
-    literal_label,
     refuse_score_type,
     type_of,
 )
@@ -162,19 +161,6 @@ def _single_field(columns: pl.Series) -> pl.Series:
     """Return the only field of a struct; a struct of several fields is refused later."""
     fields = columns.struct.unnest()
     return columns if fields.width > 1 else fields.to_series()
-
-
-def refuse_no_label(positive: object) -> None:
-    """Raise if a value cannot be the positive label of any dtype."""
-    if positive is None or isinstance(positive, (str, bool, bytes)):
-        return
-    try:
-        is_nested = literal_label(positive).schema["label"].is_nested()
-        is_label = not (is_nested or isinstance(positive, pl.Expr) or hasattr(positive, "__len__"))
-    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
-        is_label = False
-    if not is_label:
-        raise TypeError(f"positive takes one label, got {shown(positive)}")
 
 
 def _is_positive(name: str, dtype: pl.DataType, positive: object) -> pl.Expr:

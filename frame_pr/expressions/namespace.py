@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.expressions.group_values import GroupValues, dtype_of, expression_of, refuse_no_label
+from frame_pr.expressions.group_values import GroupValues, dtype_of, expression_of
 from frame_pr.frames.arguments import check_flag, names_of, public_function
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.options import Column
@@ -119,7 +119,6 @@ class ExprPR:
             )
         lowest_first = check_flag("ascending", ascending)
         label = expression_of("truth", truth)
-        refuse_no_label(positive)
         values = GroupValues(
             tuple(listed), _name_of(self._score), _name_of(label), positive, lowest_first
         )

@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
+from frame_pr.frames.arguments import check_choice, filling, names_of, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, root_names, stacked
 from frame_pr.frames.dispatch import find_kind, read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import averaged, keys_of_means, means_for
-from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options
+from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions
 from frame_pr.inputs.request import Request, Use, request_of
 from frame_pr.inputs.results import on_rows
 from frame_pr.inputs.rows import rows_of
@@ -39,6 +39,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.goals import is_goal, threshold_of
 from frame_pr.metrics.means import Means, Statistic
 from frame_pr.metrics.metric import Cutoff, ratio
+from frame_pr.metrics.names import request_for
 from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import CONFUSION, columns_of_rates, rate_of
 
@@ -196,13 +197,6 @@ def confusion(
         keys = _ranks(k)
     elif threshold is not None and not by_group:
         keys = _thresholds(threshold, of_groups=means is None)
-    numbers = [float(cut.threshold) for cut in keys if isinstance(cut, Threshold)]
-    use = Use(
-        ranks=len(numbers) < len(keys),
-        thresholds=[] if by_group else numbers,
-        averages=means is not None,
-    )
-
     key, *_ = keys.values()
     sizes = [] if k is None else ["k"]
     before = len(request.keys) + request.several + len({*key, *sizes}) + by_group
@@ -211,15 +205,23 @@ def confusion(
         {name: pl.col(f"{name}@{cutoff}") for name in columns if name not in key} | key
         for cutoff, key in keys.items()
     ]
+    metrics = root_names(*(line.values() for line in lines))
+
+    averages = means is not None
+    if by_group:
+        request = request.used_as(Use(ranks=False, averages=averages))
+    else:
+        request = request_for(metrics, request, averages=averages)
     compute = partial(
         _confusion,
+        metrics=metrics,
         lines=lines,
         columns=list(dict.fromkeys([*key, *columns])),
         by_group=threshold if by_group else None,
         means=means,
         undefined=filling(undefined),
     )
-    return on_rows(frame, request.used_as(use), compute)
+    return on_rows(frame, request, compute)
 
 
 def _columns_after(before: int, rates: str | Sequence[str]) -> list[str]:
@@ -262,6 +264,7 @@ def _refuse_arguments(score: Any, threshold: Any, k: Any, prediction: Any) -> No
 def _confusion(
     frame: Frame,
     request: Request,
+    metrics: Sequence[str],
     lines: Sequence[Mapping[str, pl.Expr]],
     columns: Sequence[str],
     by_group: Any,
@@ -270,15 +273,14 @@ def _confusion(
 ) -> Frame:
     """Compute what `confusion` returns.
 
-    `lines`: the `columns` of each cutoff. `by_group`: the threshold of each group, as a column or a
-    frame, if groups have their own.
+    `lines`: the `columns` of each cutoff, formulas of the `metrics`. `by_group`: the threshold of
+    each group, as a column or a frame, if groups have their own.
     """
     rows, output = rows_of(frame, request, all_groups=True)
     thresholds = None
     if by_group is not None:
         rows, thresholds = predicted_by_group(rows, output, by_group)
 
-    metrics = root_names(*(line.values() for line in lines))
     named = {name: name for name in metrics}
     if means is not None:
         named |= means.totals
@@ -306,8 +308,8 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
     `of_groups`: whether the threshold of a goal, which depends on the group, is in the result.
     """
     cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
-    texts = list(map(_text, cutoffs))
-    _refuse_twice("threshold", texts, texts)
+    texts = [str(cutoff).removeprefix("threshold=") for cutoff in cutoffs]
+    names_of("threshold", texts, "thresholds")
     numbers = [read_number(cut.text) for cut in cutoffs if isinstance(cut, Threshold)]
     has_goals = len(numbers) < len(cutoffs)
     are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
@@ -330,7 +332,7 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
 def _ranks(k: Any) -> Keys:
     """Validate ranks, each of them once."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
-    _refuse_twice("k", list(map(str, ranks)), [rank.k for rank in ranks])
+    names_of("k", list(map(str, ranks)), "ranks")
     shares = {rank: rank.k for rank in ranks if isinstance(rank.k, Fraction)}
     if not shares:
         return {rank: {"k": pl.lit(rank.k, dtype=pl.Int64)} for rank in ranks}
@@ -342,29 +344,16 @@ def _ranks(k: Any) -> Keys:
     return {rank: {"share": pl.lit(float(share))} for rank, share in shares.items()}
 
 
-def _refuse_twice(argument: str, texts: Sequence[str], values: Sequence[Any]) -> None:
-    for text, value in zip(texts, values, strict=True):
-        if values.count(value) > 1:
-            raise ValueError(f"{argument} has {text} twice")
-
-
-def _text(cutoff: Cutoff) -> str:
-    """Return a cutoff as a caller writes it."""
-    return str(cutoff).removeprefix("threshold=")
-
-
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 _MOST_PAIRS = 10**6  # Pairs of classes in one matrix. A million takes 0.2 s and 200 MiB.
 _MOST_LINES = 10**8  # Rows of the result, for all groups.
 # Distinct numbers that may be classes of a few rows.
 _FEW_FRACTIONS = 10
 _FEW_NUMBERS = 100
-_ADVICE = {
-    "truth": "truth comes first, then the predicted classes",
-    "prediction": "give predicted classes, such as the class of the highest probability, or "
-    "probabilities as the score of confusion(..., threshold=...)",
-}
-"""What to give instead of numbers that are no classes, by the argument."""
+_PREDICTIONS = (
+    "give predicted classes, such as the class of the highest probability, or probabilities as the "
+    "score of confusion(..., threshold=...)"
+)
 
 
 @public()
@@ -448,15 +437,12 @@ def confusion_matrix(
     check_choice("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes(classes)
     refuse_several("prediction", prediction)
-    options: Options = {"unjudged": unjudged}
-    if weight is not None:
-        options["weight"] = weight
+    options: Any = {"unjudged": unjudged, "weight": weight}
     request = request_of(truth, prediction, by, None, options, predicted=True)
-    matrix = partial(_matrix, labels=labels, drops=unjudged == "drop")
-    return on_rows(frame, request, matrix)
+    return on_rows(frame, request, partial(_matrix, labels=labels))
 
 
-def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, drops: bool) -> Frame:
+def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None) -> Frame:
     """Compute what `confusion_matrix` returns."""
     selection = selected(frame, request, classes=labels or [])
     keys = selection.keys
@@ -482,7 +468,7 @@ def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, dro
     else:
         classes = classes_of(names["truth"], dtype, labels)
     _refuse_large_matrix(names["truth"], len(classes), max(groups.height, 1))
-    if drops:
+    if request.unjudged == "drop":
         rows = rows.drop_nulls("truth")
     _validate_labels(rows, names, classes if labels is not None else None)
     if weight is not None:
@@ -510,15 +496,14 @@ def _occurring_classes(
     classes = pl.concat([truths, predictions.alias("truth")]).unique().sort()
     if not classes.dtype.is_numeric():
         return classes
-    for argument, numbers, others in (
-        ("prediction", predictions, truths),
-        ("truth", truths, predictions),
+    for argument, numbers, others, advice in (
+        ("prediction", predictions, truths, _PREDICTIONS),
+        ("truth", truths, predictions, "truth comes first, then the predicted classes"),
     ):
         alone = numbers.filter(~numbers.is_in(others.implode()))
         has_fractions = (alone % 1 != 0).any()
         few = _FEW_FRACTIONS if has_fractions else _FEW_NUMBERS
         if len(alone) > max(few, len(numbers) / 2):
-            advice = _ADVICE[argument]
             if dtype == numbers.dtype:
                 advice += "; if they are classes, list all classes, classes=[...]"
             raise ValueError(

@@ -84,7 +84,7 @@ def _average_precision_at_k(name: NameMatch, b: Blocks) -> Metric:
     if name["divisor"] == "hits":
         hits = f"tp@{cutoff}"
         parts[hits] = hits_among(b, k)
-        mean = pl.when(pl.col(hits) > 0).then(pl.col(ap) / pl.col(hits)).otherwise(0.0)
+        mean = ratio(pl.col(ap), pl.col(hits)).fill_null(0.0)
         value = pl.when(b.positives > 0).then(mean)
         return Metric(value, by_ties(parts, bounded=False), cutoff=cutoff)
 

@@ -388,8 +388,9 @@ def test_arguments_are_checked(call: Build, error: type[Exception], message: str
     ],
 )
 def test_positive_is_one_label(positive: Any) -> None:
-    with pytest.raises(TypeError, match="positive takes one label, got "):
-        pl.col("score").pr.average_precision("label", positive=positive)
+    frame = pl.DataFrame({"score": [2, 1], "label": ["x", "y"]})
+    with pytest.raises(ValueError, match="cannot be a value of column 'label', which is String"):
+        frame.select(pl.col("score").pr.average_precision("label", positive=positive))
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -340,8 +340,8 @@ def test_a_goal_that_nothing_meets_selects_no_row():
 @pytest.mark.parametrize(
     ("threshold", "sentence"),
     [
-        (["max_f1", "max_f1"], "threshold has max_f1 twice"),
-        (["max_f1", "threshold@max_f1"], "threshold has max_f1 twice"),
+        (["max_f1", "max_f1"], "threshold has 'max_f1' twice"),
+        (["max_f1", "threshold@max_f1"], "threshold has 'max_f1' twice"),
         (["max_k"], "threshold: 'max_k' is neither a number nor a goal; goals are 'max_f1', 'pre"),
         ("max_k", "threshold: no column 'max_k' in the frame"),
         ("precision=2", "precision must be above 0 and at most 1, got 2"),
