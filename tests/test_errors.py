@@ -360,7 +360,7 @@ pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() mak
 run.select(S.average_precision("rel", weight="w"))
     | average_precision takes truth, positive, ascending
 run.select(S.average_precision("rel", positive=Decimal("NaN")))
-    | positive takes one label, got Decimal('NaN')
+    | positive=Decimal('NaN') cannot be a value of column 'rel'
 run.select(S.average_precision(5))
     | truth takes the name of one column, or a polars expression; got 5
 run.select(S.average_precision("lab"))  | truth 'lab' is String, neither boolean nor 0/1

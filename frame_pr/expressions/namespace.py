@@ -54,8 +54,11 @@ class ExprPR:
         self._score = expression_of("score", score)
 
     def __repr__(self) -> str:
-        methods = ", ".join(_METHODS)
-        return f".pr of an expression: {methods}; help(pl.col('score').pr.metric) has an example"
+        lines = [".pr of an expression; help(pl.col('score').pr.metric) has an example"]
+        for name in _METHODS:
+            sentence = str(getattr(self, name).__doc__).partition(".")[0]
+            lines.append(f"  {name}: {sentence}")
+        return "\n".join(lines)
 
     if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 

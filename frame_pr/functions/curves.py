@@ -266,8 +266,7 @@ def _with_curve(
     frame: Frame, request: Request, columns: Sequence[str], named: Mapping[str, str], prefix: str
 ) -> Frame:
     rows, output = rows_of(frame, request, all_rows=True)
-    new_names = [prefix + name for name in (*columns, *named)]
-    refuse_existing(dict.fromkeys(new_names), output.kind.columns)
+    refuse_existing((prefix + name for name in (*columns, *named)), output.kind.columns)
 
     table, formulas = _columns_of_rows(rows, columns)
     new = {prefix + name: formula for name, formula in formulas.items()}

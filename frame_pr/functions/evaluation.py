@@ -370,16 +370,15 @@ def keys_of_means(by: Columns | None, mean_over: Any, frame: Any = None) -> Colu
     if names is None or isinstance(names, bool):
         return by
     keys = [] if by is None else listed("by", by)
+    existing = [
+        key.meta.output_name(raise_if_undetermined=False) if isinstance(key, pl.Expr) else str(key)
+        for key in keys
+    ]
+    if None in existing:
+        # One of the expressions is several columns.
+        return by
     # With several scores, "system" is a key that no column holds.
-    existing = {"system"}
-    for key in keys:
-        if isinstance(key, pl.Expr):
-            name = key.meta.output_name(raise_if_undetermined=False)
-            if name is None:
-                # An expression of several columns.
-                return by
-            key = name
-        existing.add(str(key))
+    existing.append("system")
     more = [name for name in column_names("mean_over", names) if str(name) not in existing]
     kind = find_kind(frame)
     if kind is not None:

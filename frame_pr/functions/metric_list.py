@@ -63,17 +63,15 @@ def _meaning(head: str, name: str) -> str:
 def _options(names: list[str]) -> list[str]:
     """Return the options that not every metric takes."""
     records = [metric(name) for name in names]
-    ranked = [isinstance(record.cutoff, Rank) or record.counts_ranks for record in records]
-    options = [] if all(ranked) else ["weight", "prevalence"]
+    options = []
+    if not all(isinstance(record.cutoff, Rank) or record.counts_ranks for record in records):
+        options += ["weight", "prevalence"]
+    rules = {rule for record in records for rule in record.aggregates}
+    rules.discard(DEFAULTS["ties"])
+    options += [f"ties={rule}" for rule in TIES if rule in rules]
 
-    ties = {rule for record in records for rule in record.aggregates}
-    ties.discard(DEFAULTS["ties"])
-    options += [f"ties={rule}" for rule in TIES if rule in ties]
-
-    columns = []
-    for name in names:
-        aggregates = metric(name, GRADED_BLOCKS).aggregates["threshold"]
-        columns += root_names(aggregate.over for aggregate in aggregates.values())
+    graded = [metric(name, GRADED_BLOCKS).aggregates["threshold"] for name in names]
+    columns = root_names(*((one.over for one in of_metric.values()) for of_metric in graded))
     if not set(GAINS).isdisjoint(columns):
         options.append("gain")
     return options

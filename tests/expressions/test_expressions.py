@@ -377,7 +377,7 @@ def test_arguments_are_checked(call: Build, error: type[Exception], message: str
     "positive",
     [
         pl.Series(["x", "y"]),
-        np.array(["x"]),
+        np.array(["x", "y"]),
         2**400,
         -(2**200),
         ["x"],
