@@ -21,6 +21,7 @@ from frame_pr.metrics.metric import (
     Aggregate,
     Aggregates,
     Blocks,
+    BlocksRead,
     Counts,
     Cutoff,
     CutoffKind,
@@ -251,8 +252,8 @@ class Limit(Cutoff):
         self.least = _next_fraction(1 - self.limit if limited.at_most else self.limit)
         # Any first block reaches a recall of 0. Negatives in a block lower the NPV, so the first
         # block that reaches it has a hit, or is the first of all.
-        if self.kind == "npv" or self.least == 0:
-            self.beyond_steps = "first"
+        may_be_first = self.kind == "npv" or self.least == 0
+        self.beyond_steps: BlocksRead = "first" if may_be_first else "none"
 
     def is_defined(self, blocks: Blocks) -> pl.Expr | None:
         """Return whether the limited rate has a value, if it needs more than predicted rows."""

@@ -26,6 +26,7 @@ from frame_pr.metrics.metric import (
     Aggregate,
     Aggregates,
     Blocks,
+    BlocksRead,
     Counts,
     Cutoff,
 )
@@ -72,7 +73,7 @@ class Goal(Cutoff):
         self.needs = tuple(fact for fact in needs if fact in _FACTS) or ("rows",)
         self.may_be_empty = True
         # The first threshold may be best if no threshold selects a positive.
-        self.beyond_steps = "first without hits"
+        self.beyond_steps: BlocksRead = "first without hits"
         if self.limit is not None:
             self.needs += self.limit.needs
             # Predicting nothing, for 0 rows, may be within the limit.
