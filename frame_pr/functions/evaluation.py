@@ -344,7 +344,10 @@ def append_metrics(
 ) -> Frame:
     """Compute what `with_metrics` returns."""
     rows, output = rows_of(frame, request, all_rows=True)
-    return output.append_columns(values(rows, named, undefined), list(named), prefix)
+    table = values(rows, named, undefined)
+    if rows.valued_groups is not None:
+        table = table.filter(pl.col("group").is_in(rows.valued_groups.implode()))
+    return output.append_columns(table, list(named), prefix)
 
 
 def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:

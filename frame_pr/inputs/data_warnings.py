@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite, sqrt
 from typing import Any
 
 import polars as pl
 
 from frame_pr.frames.kinds import engine_for
-from frame_pr.frames.messages import examples, pluralize, shown, warn
+from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import Selection
 from frame_pr.inputs.values import label_value
 
 _DELIBERATE = 1e6  # A threshold this many times as large as all scores selects no row on purpose.
+_SHOWN = 5  # Thresholds in a message.
 _FIRST = 1000  # Rows that are looked at first.
 _CLASSES = ((0, 1), (-1, 1))  # Predicted classes, of most classifiers and of outlier detectors.
 _SIGNIFICANT = 2  # Standard errors by which positives must have smaller ranks than other rows.
@@ -42,33 +43,25 @@ def _warn_of_whole_scores(
 ) -> None:
     """Warn of scores that look like predicted classes or like ranks, by their values."""
     data = selection.data
-    classes: list[str] = []
-    ranks: list[str] = []
+    warnings: dict[str, Callable[[pl.DataFrame, Sequence[str], str], None]] = {}
     for column in selection.scores:
         score = data[column]
         ends: Any = (score.min(), score.max())
-        if (
-            ends in _CLASSES
-            and not request.says_ties
-            and _hold(score, pl.col("score").is_in([*map(float, ends)]))
-        ):
-            classes.append(column)
+        if ends in _CLASSES and not request.says_ties:
+            if _hold(score, pl.col("score").is_in([*map(float, ends)])):
+                warnings[column] = _warn_of_classes
         elif ends[0] == 1 < ends[1] and not request.ascending:
-            ranks.append(column)
+            warnings[column] = _warn_of_ranks
     # If one system has other scores, a rule is compared with a model. Tied ranks may be halves.
     is_whole = pl.col("score") * 2 % 1 == 0
-    others = [data[column] for column in selection.scores if column not in classes]
-    if not (classes or ranks) or not all(
-        score.dtype.is_integer() or _hold(score, is_whole) for score in others
-    ):
+    others = [data[name] for name in selection.scores if warnings.get(name) != _warn_of_classes]
+    if not warnings or not all(x.dtype.is_integer() or _hold(x, is_whole) for x in others):
         return
     keys = list(selection.keys)
-    for column in (*classes, *ranks):
+    for column, warn_of in warnings.items():
         number = pl.col(column).cast(pl.Float64).fill_nan(None)
         rows = data.select(*keys, hit=is_positive.fill_null(False), score=number)
-        rows = rows.filter(pl.col("score").is_not_null())
-        warn_of = _warn_of_classes if column in classes else _warn_of_ranks
-        warn_of(rows, keys, selection.scores[column])
+        warn_of(rows.filter(pl.col("score").is_not_null()), keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
@@ -145,8 +138,10 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
     most = max(abs(low), abs(high)) * _DELIBERATE
     possible = 1 if low >= 0 and high <= 1 else 0
     if all((above < t < most or 0 < t < below) and t > possible for t in thresholds):
+        values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN])
+        more = ", ..." if len(thresholds) > _SHOWN else ""
         warn(
-            f"threshold: {examples(thresholds)}, far from all scores of column {shown(name)}, "
+            f"threshold: {values}{more}, far from all scores of column {shown(name)}, "
             f"which lie between {low:g} and {high:g}; give thresholds on the scale of the scores"
         )
 

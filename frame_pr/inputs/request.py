@@ -49,7 +49,6 @@ _CHOICES: Mapping[str, Sequence[str]] = {
 OTHER_SYSTEM = "other"
 """What the names of the scores of other systems begin with."""
 _FLAGS = ("ascending", "tie_break_descending", "tie_break_as_text")
-_VALUES = (*_CHOICES, *_FLAGS)
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 
@@ -211,9 +210,11 @@ class Request:
 
     def with_totals(self, names: Collection[str]) -> Request:
         """Return the request with these known totals, and no others."""
-        left_out = {*TOTAL_OPTIONS} - {*names}
-        single = {name: column for name, column in self.single.items() if name not in left_out}
-        frames = {name: frame for name, frame in self.frames.items() if name not in left_out}
+        left_out = {*TOTAL_OPTIONS}.difference(names)
+        single, frames = (
+            {name: column for name, column in columns.items() if name not in left_out}
+            for columns in (self.single, self.frames)
+        )
         return replace(self, single=single, frames=frames)
 
 
@@ -240,7 +241,6 @@ def request_of(
     `threshold`: a column with the threshold of each group. `cluster`: that of each row, if clusters
     of rows were sampled.
     """
-    check_options(options)
     score = scalar(score)
     scores = listed("prediction" if predicted else "score", score)
     if not scores:
@@ -248,8 +248,8 @@ def request_of(
             "score names no column: give the name of the score column, or a list of names"
         )
     columns, frames, values = _by_kind(options)
-    others = {"threshold": threshold, "cluster": cluster}
-    single = {"truth": truth, **columns}
+    others = {**columns, "threshold": threshold, "cluster": cluster}
+    single = {"truth": truth}
     single |= {name: column for name, column in others.items() if column is not None}
     for name, item in single.items():
         refuse_several(name, item)
@@ -272,21 +272,28 @@ def request_of(
 
 
 def _by_kind(options: RowOptions) -> list[dict[str, Any]]:
-    """Return the options that are columns, those that are frames, and the values of others."""
+    """Validate options: those that are columns, those that are frames, and the values of others."""
+    refuse_options("a ranking", options, TOGETHER)
+    if "tie_break_descending" in options and options.get("tie_break") is None:
+        raise ValueError(
+            "tie_break_descending says how tie_break= ranks rows of equal score, and there is "
+            "none: ascending=True "
+            "ranks lower scores first"
+        )
     columns: dict[str, Any] = {}
     frames: dict[str, Any] = {}
     values: dict[str, Any] = {}
     passed: Mapping[str, Any] = options
     for name, value in passed.items():
-        if value is None:
-            continue
-        if name in _VALUES:
-            values[name] = value
+        if name in _CHOICES:
+            values[name] = check_choice(name, value, _CHOICES[name])
+        elif name in _FLAGS:
+            values[name] = check_flag(name, value)
         elif name in _COLUMN_OPTIONS or isinstance(value, (str, pl.Expr)):
             columns[name] = value
         elif name == "prevalence" and isinstance(scalar(value), (Real, Decimal)):
             values[name] = _share(value)
-        else:
+        elif value is not None:
             frames[name] = read_stream(value)
             kind_of_totals(name, frames[name])
     return [columns, frames, values]
@@ -303,22 +310,6 @@ def _share(prevalence: Any) -> float:
     raise ValueError(
         f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}"
     )
-
-
-def check_options(options: RowOptions) -> None:
-    """Validate the values of options, and whether they go together."""
-    for name, value in options.items():
-        if name in _CHOICES:
-            check_choice(name, value, _CHOICES[name])
-        elif name in _FLAGS:
-            check_flag(name, value)
-    refuse_options("a ranking", options, TOGETHER)
-    if "tie_break_descending" in options and options.get("tie_break") is None:
-        raise ValueError(
-            "tie_break_descending says how tie_break= ranks rows of equal score, and there is "
-            "none: ascending=True "
-            "ranks lower scores first"
-        )
 
 
 def kind_of_totals(name: str, total: Any) -> FrameKind[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, NamedTuple, cast
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
@@ -76,8 +76,6 @@ def on_rows(
 
     `all_rows`: it gives back all rows.
     """
-    if not isinstance(frame, pl.LazyFrame):
-        return cast(Frame, compute(frame, request))
     items = None if all_rows else request.columns
     empty = request.without_rows()
     return on_frame(

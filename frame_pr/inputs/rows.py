@@ -84,9 +84,7 @@ class Rows:
     starts: RangeStarts | None = None
     """The counts at which groups start, if they are ranges of the scores of larger groups."""
     valued_groups: pl.Series | None = None
-    """The groups that may have values, if not all of them; in others every metric is null, and all
-    rows are dropped.
-    """
+    """The groups that have values, if not all of them: in others all rows are dropped."""
 
     @cached_property
     def score_dtype(self) -> pl.DataType:
@@ -151,12 +149,13 @@ def rows_of(
     frames = _frames_of_totals(selection)
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
     data = _counting_rows(selection, request, more_groups, all_rows=all_rows)
+    selection = selection._replace(data=data)
     most = MOST_GROUPS_WITH_PLACES if request.ordered else MOST_GROUPS
     groups = number_groups(data, list(selection.keys), most // systems, systems)
     ranked, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
     # Predictions are 0 or 1 by now: a threshold in the dtype of decimal labels would be another.
     score_dtypes = ranked.select(list(selection.scores)).collect_schema().dtypes()
-    ranked = _with_one_score(ranked.drop(list(selection.keys)), selection)
+    ranked = _with_one_score(ranked, selection)
     output = output_of(ranked, selection, groups)
 
     weights, gains = (_weights(name, selection) for name in WEIGHT_COLUMNS)
@@ -244,15 +243,15 @@ def _weights(name: str, selection: Selection[Any]) -> Weights:
 
 
 def _with_one_score(rows: pl.LazyFrame, selection: Selection[Any]) -> pl.LazyFrame:
-    """Return the rows with the column `score`.
+    """Return the rows with the column `score`, without their keys.
 
     Of several scores, each is a group of its own within every group.
     """
-    if not selection.several:
-        return rows.rename({"0": "score"})
     scores = list(selection.scores)
-    index = cs.exclude(*scores)
-    rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
+    others = cs.exclude(*selection.keys, *scores)
+    if not selection.several:
+        return rows.select(others, score="0")
+    rows = rows.unpivot(on=scores, index=others, variable_name="system", value_name="score")
     group = pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)
     return rows.with_columns(group=group).drop("system")
 
@@ -312,7 +311,7 @@ def _canonical(
         drops.extend(pl.col(name).is_null() for name in scores)
     if "weight" in others:
         drops.append(pl.col("weight") == 0)
-    if "absent" in rows.collect_schema():
+    if "absent" in selection.data.columns:
         drops.append(pl.col("absent"))
     if all_rows and "count" in others:
         drops.append(pl.col("count") == 0)
@@ -328,6 +327,8 @@ def _without_nan(rows: pl.LazyFrame, request: Request, scores: Sequence[str]) ->
         missing.extend(scores)
     if request.unjudged != "raise":
         missing.append("truth")
+    if not missing:
+        return rows
     return rows.with_columns((cs.by_name(missing) & cs.float()).fill_nan(None))
 
 

@@ -21,34 +21,27 @@ from frame_pr.inputs.weights import Weights, refuse_values
 
 def totals_in_rows(rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType) -> pl.LazyFrame:
     """Read a number that is constant within each group, such as a total."""
-    numbers = constant_in_groups(rows, name, column, may_be_null=False)
+    numbers = constant_in_groups(rows, name, column)
     return numbers.select("group", _typed(name, column, numbers[name], dtype)).lazy()
 
 
-def constant_in_groups(
-    rows: pl.LazyFrame, name: str, column: str, *, may_be_null: bool
-) -> pl.DataFrame:
+def constant_in_groups(rows: pl.LazyFrame, name: str, column: str) -> pl.DataFrame:
     """Return `group` and a column that is constant within each group, in the order of the groups.
 
-    `may_be_null`: whether all values of a group may be null.
+    It may be null in all rows of a group.
     """
     value = pl.col(name)
     if rows.collect_schema()[name].is_float():
         value = value.fill_nan(None)
-    nulls = value.null_count()
-    lacks_values = nulls > 0
-    if may_be_null:
-        lacks_values = nulls.is_between(1, pl.len() - 1)
-    varies = (value.min() != value.max()) | lacks_values
-
+    is_partly_null = value.null_count().is_between(1, pl.len() - 1)
+    varies = (value.min() != value.max()) | is_partly_null
     of_groups = rows.group_by("group").agg(value.min(), varies=varies)
     groups = of_groups.sort("group").collect(engine="streaming")
     several = groups.filter("varies").height
     if several:
         raise ValueError(
             f"{name} column {shown(column)} is not one number in each group: "
-            f"{pluralize(several, 'group has', 'groups have')} "
-            f"several{'' if may_be_null else ', or null'}"
+            f"{pluralize(several, 'group has', 'groups have')} several, or null in some rows"
         )
     return groups.drop("varies")
 

@@ -54,8 +54,6 @@ class Plan(NamedTuple):
     """The thresholds of metrics at a threshold, by name."""
     ranks: bool
     """Whether a metric reads the ranking. Facts and metrics at thresholds need the rows only."""
-    valued_groups: pl.Series | None
-    """The groups that may have values; None for all."""
     weights: Weights
     key: SortKey
     undefined: float | None
@@ -72,7 +70,7 @@ class Plan(NamedTuple):
         return [
             name
             for name, record in self.metrics.items()
-            if self.valued_groups is not None or {*record.needs} - certain
+            if {*record.needs} - certain
             if record.kind != "share" or self.undefined is None
         ]
 
@@ -127,7 +125,6 @@ def plan_for(
         extra_sums=[name for name in EXTRA_SUMS if name in columns],
         thresholds=thresholds,
         ranks=ranks,
-        valued_groups=rows.valued_groups,
         weights=rows.weights,
         key=key_of(rows),
         undefined=undefined,
@@ -296,9 +293,6 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     values: dict[str, pl.Expr] = {
         name: _in_range(record, plan.weights) for name, record in plan.metrics.items()
     }
-    if plan.valued_groups is not None:
-        is_valued = pl.col("group").is_in(plan.valued_groups.implode())
-        values = {name: pl.when(is_valued).then(value) for name, value in values.items()}
     if plan.undefined is not None:
         shares = [name for name, record in plan.metrics.items() if record.kind == "share"]
         values |= {name: values[name].fill_null(plan.undefined) for name in shares}

@@ -391,7 +391,6 @@ def _cells_of(sample: SampledRows, data: pl.DataFrame, groups: int) -> _Cells:
         drops=False,
         has_counts=True,
         groups=None,
-        valued_groups=None,
     )
     plan = plan_for(rows, sample.names, sample.what.undefined, needs_gain=False)
     ranked = pack_rows(rows, plan.extra_sums)

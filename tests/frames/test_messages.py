@@ -29,7 +29,7 @@ RUN = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6]})
     ids=["function", "method", "lazy"],
 )
 def test_a_warning_names_the_line_of_the_caller(call):
-    with pytest.warns(fp.DataWarning, match="threshold: 50 is far from all scores") as caught:
+    with pytest.warns(fp.DataWarning, match="threshold: 50, far from all scores") as caught:
         call()
     assert [warning.filename for warning in caught] == [__file__]
 

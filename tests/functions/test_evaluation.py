@@ -371,6 +371,9 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
         2,
         2,
     ]
+    # `undefined` fills c, which has no positive, and not b, which has no label.
+    joined = run.pr.with_metrics("average_precision", "relevant", "score", **call)
+    assert joined["average_precision"].to_list() == [0.5, 0.5, None, 0.0, 0.0]
     assert (
         run.pr.with_curve("relevant", "score", by="query", unjudged="trec_eval", unscored="drop")[
             "k"
