@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import refuse_existing, refuse_missing, refuse_repeats
+from frame_pr.frames.columns import refuse_existing, refuse_missing
 from frame_pr.frames.dispatch import Backend
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins, tallied
@@ -129,7 +129,6 @@ class Distributed(Backend[Any]):
                 "give the column that "
                 "orders the rows, tie_break=..."
             )
-        refuse_repeats(request.distinct)
         names = {
             argument: self.names_of(argument, items)
             for argument, items in request.arguments.items()

@@ -351,8 +351,8 @@ def _height(frame: pl.LazyFrame) -> int:
 
 
 def _bytes_per_row(frame: pl.LazyFrame) -> int:
-    row = frame.collect_schema().to_frame().clear(1)
-    return int(row.estimated_size())
+    dtypes = frame.collect_schema().dtypes()
+    return sum(int(pl.Series([None], dtype=dtype).estimated_size()) for dtype in dtypes)
 
 
 def _refuse_change(rows: int, written: int) -> None:

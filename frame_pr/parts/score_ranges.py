@@ -132,8 +132,6 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
 
     ranges = Ranges(call, weights.unit)
     starts = starts_of(over_ranges(ranges.counts), call, weights)
-    if starts.is_empty():
-        return call.of_groups(empty)
     if "interpolated_precision" in plan.columns:
         best = over_ranges(replace(ranges, starts=starts).best_precision)
         starts = with_later_precision(starts, best, call)
@@ -223,8 +221,8 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
         for name, column in call.request.single.items()
         if name in ("weight", "count")
     }
-    weights = part.lazy().select(**columns).cast({"weight": pl.Float64})
-    weights = weights.with_columns(pl.col("weight").fill_nan(None))
+    weight = pl.col("weight").cast(pl.Float64).fill_nan(None)
+    weights = part.lazy().select(**columns).with_columns(weight)
     ends = ends_of(weights, "weight", has_counts="count" in columns).collect()
     totals = [by_name(total).max().cast(pl.Float64) for total in call.totals_in_rows().values()]
     return ends.hstack(part.select(total=pl.max_horizontal(0.0, *totals)))

@@ -46,7 +46,6 @@ from frame_pr.statistics.sampled_rows import (
     Method,
     Sample,
     SampledRows,
-    sampled_units,
     samples,
 )
 from frame_pr.statistics.units import Evaluation, UnitValues, give_sorted
@@ -304,14 +303,10 @@ def _compared(frame: Any, call: Call) -> Any:
     frame = read_stream(frame)  # A stream can be read once.
     what = _with_systems(frame, call.what)
     call = call._replace(what=what)
-    units = sampled_units(frame, what)
-    if units is None:
-        _refuse_test_of_rows(call)
     # Without clusters each row of several scores is its own cluster, so that its two values meet.
     each_row = what.between is None and what.cluster is None
-    method = call.method if call.test == "t" else "closed"
     tables: list[pl.DataFrame] = []
-    for sample, is_drawn in samples(frame, what, units, method, each_row=each_row):
+    for sample, is_drawn in samples(frame, what, call.method, each_row=each_row):
         if what.between is None and not sample.output.systems:
             raise ValueError(_TWO_SCORES)
         _refuse_infinite(sample)
@@ -347,23 +342,17 @@ def _test_of(
     """Return the test that fits the sample; raise if the one that the caller names does not."""
     call = comparison.call
     sample = comparison.sample
-    test = _BOOTSTRAP if is_drawn else _TESTS[call.test]
+    test = _BOOTSTRAP if is_drawn and call.test == "t" else _TESTS[call.test]
     function = test.unpaired
     if is_paired:
         function = test.of_units if isinstance(sample, UnitValues) else test.of_rows
-    if function is None or (test.of_roc_auc and (sample.clustered or call.what.averages)):
+    is_roc_auc = {*call.what.named.values()} == {"roc_auc"} and not is_drawn
+    is_of_rows = not (sample.clustered or call.what.averages)
+    if function is None or (test.of_roc_auc and not (is_roc_auc and is_of_rows)):
         raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
     if not is_paired and isinstance(sample, SampledRows) and not call.what.averages:
         warn_of_groups(comparison)
     return function
-
-
-def _refuse_test_of_rows(call: Call) -> None:
-    """Raise if the test that the caller names is not for these metrics of sampled rows."""
-    test = _TESTS[call.test]
-    is_roc_auc = {*call.what.named.values()} == {"roc_auc"}
-    if test.of_rows is None or (test.of_roc_auc and not is_roc_auc):
-        raise ValueError(f"test={call.test!r} {test.text}: use test='t'")
 
 
 # pairs

@@ -28,7 +28,6 @@ from frame_pr.statistics.sampled_rows import (
     Method,
     Sample,
     SampledRows,
-    sampled_units,
     samples,
     warn_of_bias,
     warn_of_skew,
@@ -261,11 +260,10 @@ def _bounded(
 ) -> tuple[Sample, pl.DataFrame]:
     """Return the sample, and a row per key and metric with bounds."""
     frame = read_stream(frame)  # A stream can be read once, and these functions read the frame.
-    units = sampled_units(frame, what)
-    if units is not None:
-        validate_shares(units)
     parts = []
-    for sample, is_drawn in samples(frame, what, units, method):
+    for sample, is_drawn in samples(frame, what, method):
+        if isinstance(sample, UnitValues):
+            validate_shares(sample)
         if is_drawn:
             table = intervals_of_draws(sample, draws, confidence)
         else:

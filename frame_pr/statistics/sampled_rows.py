@@ -332,7 +332,7 @@ def warn_of_bias(sampled: SampledRows, table: pl.DataFrame) -> None:
 Sample: TypeAlias = UnitValues | SampledRows
 
 
-def sampled_units(frame: Any, what: Evaluation) -> UnitValues | None:
+def _sampled_units(frame: Any, what: Evaluation) -> UnitValues | None:
     """Return the sampled units, such as queries, or clusters of them; None if rows were drawn."""
     is_of_groups = draws_groups(what)
     columns = [column for column in what.columns if not isinstance(column, pl.Expr)]
@@ -350,18 +350,14 @@ def sampled_units(frame: Any, what: Evaluation) -> UnitValues | None:
 
 
 def samples(
-    frame: Any,
-    what: Evaluation,
-    units: UnitValues | None,
-    method: Method | None,
-    *,
-    each_row: bool = False,
+    frame: Any, what: Evaluation, method: Method | None, *, each_row: bool = False
 ) -> Iterator[tuple[Sample, bool]]:
     """Yield the units, or the rows, or clusters of rows; and whether they are drawn again.
 
     Without a method, metrics of rows have their closed form if the options allow it, and the others
     are a second sample. `each_row`: whether each row is a cluster of its own.
     """
+    units = _sampled_units(frame, what)
     if units is not None:
         yield units, method == "bootstrap"
         return
