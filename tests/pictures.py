@@ -4,12 +4,13 @@ Usage: python tests/pictures.py [directory] [part of a name]. With a directory, 
 pictures; with a part of a name, it draws only pictures with such a name.
 
 A fault is a text that is cut or overlaps another one, a legend that covers data, a title or axes,
-or axes that are squeezed.
+axes that are squeezed, or a warning about the layout.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
@@ -310,14 +311,22 @@ IN_PRINT = [
     *("three", "eight groups", "eight panels", "forest of two systems", "differences", "months"),
     *("gains", "scores", "confusion", "many differences", "marks", "five compared"),
 ]
+LOW = (6.0, 4.0)
+CONSTRAINED = {"layout": "constrained"}
+IN_SMALL_AXES = [
+    *("three", "eight groups", "ROC of eight groups", "ten groups", "two keys"),
+    *("systems and groups", "long systems and groups", "forest", "forest of two systems"),
+    *("months of systems", "months of eight groups", "differences", "many differences"),
+    *("compared", "five compared", "gains", "scores", "confusion"),
+]
 DARK = ["three", "eight panels", "forest", "months", "confusion", "scores"]
 
 
-def _dashboard(*names: str, **layout: Any) -> Callable[[], Any]:
+def _dashboard(*names: str, size: tuple[float, float] = (9, 7), **layout: Any) -> Callable[[], Any]:
     """Draw four plots into one figure."""
 
     def draw() -> Any:
-        figure, grid = plt.subplots(2, 2, figsize=(9, 7), **layout)
+        figure, grid = plt.subplots(2, 2, figsize=size, **layout)
         for ax, name in zip(grid.flat, names, strict=True):
             ALL[name](ax=ax)
         if not layout:
@@ -361,9 +370,29 @@ PLACES: dict[str, Callable[[], Any]] = {
     "dashboard of comparisons": _dashboard(
         "compared", "months", "many differences", "benefit", layout="constrained"
     ),
+    "low dashboard": _dashboard(
+        "eight groups", "ROC of eight groups", "forest", "differences", size=LOW, **CONSTRAINED
+    ),
+    "low dashboard, tight": _dashboard(
+        "eight groups", "ROC of eight groups", "forest", "differences", size=LOW
+    ),
+    "low dashboard of trends": _dashboard(
+        *("months", "months of systems", "months of eight groups", "many differences"),
+        size=LOW,
+        **CONSTRAINED,
+    ),
+    "low dashboard of scores": _dashboard(
+        "gains", "scores", "confusion", "compared", size=LOW, **CONSTRAINED
+    ),
+    "low dashboard of classes": _dashboard(
+        "forest of two systems", "two keys", "three", "named classes", size=LOW, **CONSTRAINED
+    ),
+    "low dashboard of bands": _dashboard(
+        "marks", "systems and groups", "interval", "highlight", size=LOW, **CONSTRAINED
+    ),
     "own grid": _grid("three panels with a long name", 1, 3),
     "own grid of systems": _grid("eight panels of systems", 2, 4),
-    "own small axes": _axes("eight groups", 3.15, 2.4),
+    **{f"own small axes of {name}": _axes(name, 3.15, 2.4) for name in IN_SMALL_AXES},
     "own small confusion": _axes("named classes", 3.5, 2.6),
     "own wide forest": _axes("forest", 8, 3),
 }
@@ -391,14 +420,16 @@ def main(directory: Path | None, only: str = "") -> int:
             continue
         with mpl.rc_context(style):
             try:
-                axes = draw()
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("error", "ax: |.*layout|.*Locator")
+                    axes = draw()
+                    figure = np.ravel(axes)[0].get_figure(root=True)
+                    found = faults(figure)
             except Exception as error:  # one picture that fails is a fault of this picture
                 print(f"{name}: {type(error).__name__}: {error}")
                 drawn += 1
                 broken += 1
                 continue
-            figure = np.ravel(axes)[0].get_figure(root=True)
-            found = faults(figure)
             if directory is not None:
                 figure.savefig(directory / f"{drawn:03} {name}.png", dpi=60)
             plt.close("all")

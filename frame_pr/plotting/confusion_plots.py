@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import public_result
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.metrics.metric import ratio
@@ -24,13 +21,19 @@ if TYPE_CHECKING:
 _PAIRS = ("tp", "fn", "fp", "tn")
 _CUTOFFS = ("threshold", "k")
 _EXPECTATION = "plot_confusion draws a frame that confusion_matrix or confusion gave"
+_CELLS = pl.DataFrame(
+    {
+        "variable": _PAIRS,
+        "truth": ["positive", "positive", "negative", "negative"],
+        "prediction": ["positive", "negative", "positive", "negative"],
+    }
+)
 _NAME = 24
 """The most letters of the name of a class."""
-_NAMES = 0.25
-"""The share of the width of a figure that names may take."""
-_SMALLEST = 0.65
+_NAMES = 0.3
+"""The share of the width of a figure, or of the caller's axes, that names may take."""
 _SMALL = 0.83
-"""The sizes of the texts in cells, in em."""
+"""The size of the texts in cells, in em."""
 _CELL = 4.5
 """The width of a cell in em, if the figure has room."""
 
@@ -92,43 +95,34 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     """
     style = Style.of(options, panels=True)
     result, cutoff = _cells(frame)
-    classes = result.table["truth"].unique(maintain_order=True).to_list()
-    if not classes:
+    classes = result.table["truth"].unique(maintain_order=True)
+    if classes.is_empty():
         raise ValueError(f"{_EXPECTATION}, and this one has no rows")
-    groups = [(key, _square(table, classes)) for key, table in result.groups()]
+    groups = {key: _square(table, classes) for key, table in result.groups()}
     names = [draw.shorten(style.label(name), _NAME) for name in classes]
-    label = style.label("Label")
     prediction = style.label("Prediction")
     if cutoff:
         prediction = f"{prediction}\n({cutoff})"
-    wide = 7 + 3 * len(classes)
-    with draw.axes_of(
-        style,
-        len(groups),
-        (wide, 5),
-        ratio=0.8,
-        shared="",
-    ) as axes:
+    size = (7 + 3 * len(names), 5)
+    with draw.axes_of(style, len(groups), size, ratio=0.8, shared="") as axes:
         if len(groups) == 1 and not style.axes:
-            ems = _CELL * max(2, len(classes)) + 0.5 * max(map(len, names)) + 4
+            ems = _CELL * max(2, len(names)) + 0.5 * max(map(len, names)) + 4
             figure = draw.figure_of(axes[0])
             side = min(figure.get_figwidth(), ems * draw.em())
             figure.set_size_inches(side, 1.05 * side)
-        for ax, (key, table) in zip(axes, groups, strict=True):
-            _draw_cells(ax, table, names, style)
+        for ax, (key, cells) in zip(axes, groups.items(), strict=True):
+            _draw_cells(ax, cells, names, style)
             if len(groups) > 1:
                 draw.title_panel(ax, style, style.join(key))
-        draw.title_panels(axes, style, prediction, label)
-        _write_cells(axes, [table for _, table in groups], names, style)
+        draw.title_panels(axes, style, prediction, style.label("Label"))
+        _write_cells(axes, list(groups.values()), names, style)
     return draw.one_or_all(axes)
 
 
 def _cells(frame: Any) -> tuple[Result, str]:
     """Return the rows of each pair of classes, and the cutoff of a result of `confusion`."""
     kind = find_kind(frame)
-    names: set[str] = set()
-    if kind is not None:
-        names.update(map(str, kind.columns))
+    names = set() if kind is None else {*map(str, kind.columns)}
     if "truth" in names or not names.issuperset(_PAIRS):
         advice = (
             "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
@@ -136,56 +130,37 @@ def _cells(frame: Any) -> tuple[Result, str]:
         columns = dict.fromkeys(("truth", "prediction", "rows"), advice)
         return read_result(frame, columns, _EXPECTATION), ""
     columns = dict.fromkeys(_PAIRS, "confusion gives it") | dict.fromkeys(_CUTOFFS, "")
-    counts = read_result(frame, columns, _EXPECTATION)
-    keys = counts.key_columns
-    if any(table.height != 1 for _, table in counts.groups()):
+    keys, counts = read_result(frame, columns, _EXPECTATION)
+    if counts.select(keys.values()).is_duplicated().any() or (not keys and counts.height != 1):
         raise ValueError(
             f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame"
         )
-    cells = zip(_PAIRS, product(("positive", "negative"), repeat=2), strict=True)
-    tables = [
-        counts.table.select(
-            *keys,
-            truth=pl.lit(truth),
-            prediction=pl.lit(prediction),
-            rows=by_name(count),
-        )
-        for count, (truth, prediction) in cells
-    ]
-    result = Result(counts.keys, pl.concat(tables, how="vertical_relaxed"))
-    for name in _CUTOFFS:
-        if name in counts.table.columns:
-            value, *others = counts.table[name].unique()
-            if value is not None and not others:
-                return result, f"{name} {draw.threshold_text(value)}"
-    return result, ""
+    cells = counts.unpivot([*_PAIRS], index=list(keys.values()), value_name="rows")
+    cells = cells.join(_CELLS, on="variable", maintain_order="left")
+    cutoff = ""
+    for name in set(_CUTOFFS) & set(counts.columns):
+        values = counts[name].unique()
+        if len(values) == 1 and values[0] is not None:
+            cutoff = f"{name} {draw.threshold_text(values[0])}"
+    return Result(keys, cells), cutoff
 
 
-def _square(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
+def _square(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
     """Return the cells of a group row by row, with their shares of the rows with this label."""
-    grid = pl.DataFrame(
-        list(product(classes, repeat=2)),
-        schema=["truth", "prediction"],
-        orient="row",
-    )
-    grid = grid.cast({name: table.schema[name] for name in grid.columns})
-    cells = grid.join(
+    truth = pl.DataFrame({"truth": classes})
+    prediction = pl.DataFrame({"prediction": classes.cast(table["prediction"].dtype)})
+    cells = truth.join(prediction, how="cross", maintain_order="left_right").join(
         table,
         on=["truth", "prediction"],
         how="left",
         nulls_equal=True,
         maintain_order="left",
     )
-    if table.height != grid.height or cells["rows"].null_count():
+    if table.height != len(classes) ** 2 or cells["rows"].null_count():
         raise ValueError(
             f"{_EXPECTATION}, which has a row for each pair of classes; give the whole frame"
         )
-    return cells.with_columns(
-        share=ratio(
-            pl.col("rows"),
-            pl.col("rows").sum().over("truth"),
-        )
-    )
+    return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
 
 
 def _draw_cells(
@@ -201,35 +176,37 @@ def _draw_cells(
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    box: Any = ax.get_window_extent()
-    side = min(draw.panel_width(ax, style), box.height)
-    _name_classes(ax, names, 0.6 * side / n)
+    side = min(draw.panel_width(ax, style), ax.get_window_extent().height)
+    _name_classes(ax, names, 0.6 * side / n, style)
 
 
 def _name_classes(
     ax: Axes,
     names: Sequence[str],
     cell: float,
+    style: Style,
 ) -> None:
     """Write the names of classes at cells of so many pixels, broken or turned, if they fit."""
     figure = draw.figure_of(ax)
-    pixels = draw.em() * figure.dpi
-    letters = int(_NAMES * figure.bbox.width / (0.5 * _SMALL * pixels))
-    names = [draw.shorten(name, max(5, letters)) for name in names]
-    across = [draw.fit(ax, name, cell) for name in names]
+    width = figure.bbox.width
+    if style.axes:
+        width *= ax.get_position(original=True).width
+    size, every = draw.line_size(figure, cell)
+    names = [draw.shorten_to(ax, name, _NAMES * width, size) for name in names]
+    across = [draw.fit(ax, name, cell, size) for name in names]
     turn = 0
-    if max(draw.text_width(ax, name, "small") for name in across) > cell:
+    is_broken = any(text.split() != name.split() for text, name in zip(across, names, strict=True))
+    if is_broken or max(draw.text_width(ax, name, size) for name in across) > cell:
         across = names
         turn = 90
-    every = math.ceil(1.1 * pixels / cell)
     places = range(0, len(names), every)
-    ax.set_xticks(places, across[::every], rotation=turn, fontsize="small")
-    ax.set_yticks(places, names[::every], fontsize="small")
+    ax.set_xticks(places, across[::every], rotation=turn, fontsize=size)
+    ax.set_yticks(places, names[::every], fontsize=size)
 
 
 def _write_cells(
     axes: Sequence[Axes],
-    tables: Sequence[pl.DataFrame],
+    groups: Sequence[pl.DataFrame],
     names: Sequence[str],
     style: Style,
 ) -> None:
@@ -238,33 +215,25 @@ def _write_cells(
 
     figure = draw.figure_of(axes[0])
     figure.draw_without_rendering()
-    boxes: list[Any] = [ax.get_window_extent() for ax in axes]
     n = len(names)
-    cell = min(min(box.width, box.height) for box in boxes) / n
+    sides = [ax.get_window_extent().size for ax in axes]
+    if style.axes:
+        sides = list(map(draw.lasting_size, axes))
+    cell = min(map(min, sides)) / n
     texts: Sequence[str] = []
-    for ax, cells in zip(axes, tables, strict=True):
-        _name_classes(ax, names, cell)
+    for ax, cells in zip(axes, groups, strict=True):
+        _name_classes(ax, names, cell, style)
         (image,) = ax.images
         texts, size = _texts(ax, cells, cell, keep_zeros=n <= 2)
         middle: draw.Properties = {"ha": "center", "va": "center", "in_layout": False}
-        middle["fontsize"] = size * 72 * draw.em()
         for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
             colour = draw.text_on(image.cmap(share or 0.0))
-            ax.text(
-                place % n,
-                place // n,
-                text,
-                color=colour,
-                **middle,
-            )
-    if not texts and not style.axes:
-        label = style.label("Share of the rows with this label")
+            ax.text(place % n, place // n, text, color=colour, fontsize=size, **middle)
+    if not texts:
+        label = draw.wrap(style.label("Share of the rows with this label"), 20)
+        bar = {"format": PercentFormatter(1), "shrink": 0.7}
         figure.colorbar(
-            axes[-1].images[0],
-            ax=axes,
-            label=label,
-            format=PercentFormatter(1),
-            shrink=0.7,
+            axes[-1].images[0], ax=axes if len(axes) > 1 else axes[0], label=label, **bar
         )
 
 
@@ -275,7 +244,7 @@ def _texts(
     *,
     keep_zeros: bool,
 ) -> tuple[Sequence[str], float]:
-    """Return the texts of cells, counts with shares or shares only, and their size: what fits."""
+    """Return the texts of cells and their size: counts with shares, or shares only, if they fit."""
     rows = cells["rows"]
     shares = [
         draw.share_text(share) * bool(count or keep_zeros)
@@ -283,10 +252,16 @@ def _texts(
     ]
     counts = map(draw.count_text, rows)
     both = [f"{count}\n{share}".strip() for count, share in zip(counts, shares, strict=True)]
-    for texts, lines in ((both, 2), (shares, 1)):
+    bare = [share.removesuffix(" %") for share in shares]
+    font = 72 * draw.em()
+    for texts in (both, shares, bare):
         longest = max("\n".join(texts).split("\n"), key=len)
-        height = 1.25 * lines * draw.em() * draw.figure_of(ax).dpi
-        size = 0.92 * cell / max(height, draw.text_width(ax, longest))
-        if size >= _SMALLEST:
-            return texts, min(_SMALL, size)
-    return [], _SMALLEST
+        height = (
+            1.35 * max(text.count("\n") + 1 for text in texts) * draw.em() * draw.figure_of(ax).dpi
+        )
+        size = font * cell / max(height, draw.text_width(ax, f"{longest} "))
+        if size >= draw.least_size():
+            if texts is bare:
+                ax.set_xlabel(f"{ax.get_xlabel()}\n(cells: % of the label)")
+            return texts, min(_SMALL * font, size)
+    return [], font

@@ -519,7 +519,8 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
         _name_those_without(ax, data, style)
         # These fill the axes.
         is_full = bool(others) or options.ys[0] in BENEFITS
-        draw.draw_legend([ax], style, title, most_inside=draw.INSIDE * (not is_full))
+        short = dict(zip(labels, (name.name for name in names), strict=True))
+        draw.draw_legend([ax], style, title, short, most_inside=draw.INSIDE * (not is_full))
     return ax
 
 

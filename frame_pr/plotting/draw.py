@@ -12,10 +12,11 @@ import re
 import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from frame_pr.frames.arguments import check_flag
-from frame_pr.frames.messages import kind_of_value, shown
+from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import is_rate, rate_of
 
@@ -59,6 +60,8 @@ LEGEND: Properties = {
 }
 _MOST_OF_AXES = 0.33
 """The share of the height of axes that a legend inside may take."""
+_NARROW = 25
+"""The width in em of the caller's axes that have room for a legend inside."""
 _BRIGHT = 0.18
 """The luminance above which black text is easier to read than white text."""
 
@@ -187,6 +190,28 @@ def em() -> float:
     return float(rcParams["font.size"]) / 72
 
 
+def least_size() -> float:
+    """Return the size of the smallest letters in points."""
+    return max(5.5, 0.6 * 72 * em())
+
+
+def line_size(figure: Any, room: float) -> tuple[float, int]:
+    """Return the size of texts in lines of so many pixels, and how many lines one of them takes."""
+    points = room / figure.dpi * 72 / 1.1
+    size = max(least_size(), min(0.83 * 72 * em(), points))
+    return size, max(1, math.ceil(size / points - 0.1))
+
+
+def lasting_size(ax: Axes) -> tuple[float, float]:
+    """Return the sides of the caller's axes in pixels, less what other plots may take."""
+    figure = figure_of(ax)
+    figure.draw_without_rendering()
+    width, height = ax.get_window_extent().size
+    if len(figure.axes) > 1:
+        return 0.8 * width, 0.8 * height
+    return width, height
+
+
 def figure_of(ax: Axes) -> Any:
     """Return the whole figure of axes, which may lie in a part of it."""
     figure: Any = ax.figure
@@ -226,7 +251,9 @@ def axes_of(
 
     _check_panels(n, len(style.axes))
     if style.axes:
-        yield list(style.axes[:n])
+        axes = list(style.axes[:n])
+        yield axes
+        _fit_titles(axes)
         return
     width, height = plt.rcParams["figure.figsize"]
     least_width, panel_height = (ems * em() for ems in size)
@@ -241,7 +268,7 @@ def axes_of(
     layout: Any = "compressed" if square and n == 1 else "constrained"
     figure = plt.figure(figsize=(width, height), layout=layout)
     try:
-        axes: list[Axes] = []
+        axes = []
         for place in range(n):
             links: Properties = {f"share{name}": axes[0] for name in linked if axes}
             ax = figure.add_subplot(rows, columns, place + 1, **links)
@@ -256,6 +283,18 @@ def axes_of(
     except BaseException:
         plt.close(figure)
         raise
+
+
+def _fit_titles(axes: Sequence[Axes]) -> None:
+    """Write the titles of the caller's axes in smaller letters, and break them, where they end."""
+    for ax in axes:
+        for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax), strict=True):
+            title = axis.label
+            share = room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
+            if share < 1:
+                title.set_fontsize(max(least_size(), share * title.get_fontsize()))
+                if title.get_fontsize() == least_size():
+                    title.set_text(fit(ax, title.get_text(), room, least_size()))
 
 
 def _set_ticks(
@@ -314,14 +353,15 @@ def draw_legend(
     axes: Sequence[Axes],
     style: Style,
     title: str = "",
+    names: Mapping[str, str] = MappingProxyType({}),
     *,
     most_inside: int = INSIDE,
+    most_below: float = 0.45,
 ) -> None:
     """Draw the legend inside of large axes, else below them, or above panels.
 
-    A new figure has the legend outside and becomes higher for it. The caller's panels have it in
-    or below the first one, and a figure without a layout engine gets a tight layout, which makes
-    room for it.
+    A new figure becomes higher for it. In the caller's panels the first one has it. `names`: short
+    labels, for axes without room. `most_below`: the share of their height that it may take.
     """
     axes = axes[:1] if style.axes else axes
     entries = legend_entries(axes)
@@ -330,60 +370,98 @@ def draw_legend(
     figure = figure_of(axes[0])
     pixels = em() * figure.dpi
     lines = len(entries) + bool(title)
-    is_small = 1.2 * lines * pixels > _MOST_OF_AXES * axes[0].get_window_extent().height
+    box: Any = axes[0].get_window_extent()
+    is_small = 1.2 * lines * pixels > _MOST_OF_AXES * box.height
+    # The text of a legend is wide, and would cover most of narrow axes.
+    is_small |= bool(style.axes) and box.width < _NARROW * pixels
     if len(axes) == 1 and len(entries) <= most_inside and not is_small:
-        labels = [wrap(label) for label in entries]
-        axes[0].legend(
-            list(entries.values()),
-            labels,
-            title=wrap(title) or None,
-            **LEGEND,
-        )
-        return
-    if not style.axes:
+        labels = map(wrap, entries)
+        axes[0].legend(entries.values(), labels, title=wrap(title) or None, **LEGEND)
+    elif style.axes:
+        _legend_below(axes[0], entries, title, names, most_below)
+    else:
         side = "lower" if len(axes) == 1 else "upper"
         place = {"loc": f"outside {side} left"}
-        legend = _in_columns(
-            figure,
-            entries,
-            title,
-            figure.bbox.width - 2 * pixels,
-            place,
-        )
+        legend = _in_columns(figure, entries, title, figure.bbox.width - 2 * pixels, place)
         height = legend.get_window_extent().height / figure.dpi
         figure.set_figheight(figure.get_figheight() + height)
-        return
-    _legend_below(axes[0], entries, title)
-    if figure.get_layout_engine() is None and axes[0].get_subplotspec() is not None:
-        figure.set_layout_engine("tight")
 
 
 def _legend_below(
     ax: Axes,
     entries: Mapping[str, Any],
     title: str,
+    names: Mapping[str, str],
+    most: float,
 ) -> None:
-    """Draw the legend below the caller's axes and their title. Layout engines make room for it."""
-    from matplotlib.transforms import ScaledTranslation
+    """Draw the legend into the place of the caller's axes, which become smaller by its height.
 
-    figure = figure_of(ax)
-    box: Any = ax.get_window_extent()
-    texts: Any = ax.xaxis.get_tightbbox()
-    gap = 0.3 * em()
-    if texts is not None:
-        gap += max(0.0, box.y0 - texts.y0) / figure.dpi
-    below = ax.transAxes + ScaledTranslation(0, -gap, figure.dpi_scale_trans)
-    place: Properties = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
-    place["bbox_transform"] = below
-    place |= {"borderaxespad": 0, "fontsize": "x-small", "title_fontsize": "x-small"}
-    place |= {"columnspacing": 1, "handlelength": 2}
-    _in_columns(
-        ax,
-        entries,
-        title,
-        box.width,
-        place,
+    A legend that is too high gets small letters, then short names, and then no numbers.
+    """
+    room, _ = lasting_size(ax)
+    height: float = ax.get_window_extent().height
+    least = least_size()
+    small = max(least, 0.69 * 72 * em())
+    for size, letters, numbered in (
+        (small, LETTERS, True),
+        (least, LETTERS, True),
+        (least, 14, True),
+        (least, 15, False),
+        (least, 11, False),
+    ):
+        labels: Properties = {}
+        for label, handle in entries.items():
+            name = names.get(label, label)
+            if not _is_shared(handle):
+                short = shorten(name, letters)
+                labels[label.replace(name, short) if numbered else short] = handle
+            else:
+                labels[label if numbered else label.partition(" (")[0]] = handle
+        place = {"loc": "lower left", "fontsize": size, "title_fontsize": size, "handlelength": 2}
+        place |= {"borderaxespad": 0, "columnspacing": 1, "borderpad": 0.2, "labelspacing": 0.3}
+        legend = _in_columns(ax, labels, title * numbered, room, place)
+        is_low = legend.get_window_extent().height <= most * height
+        if is_low and len(labels) == len(entries):
+            locator = ax.get_axes_locator()
+            if isinstance(locator, _AboveLegend):
+                locator = locator.locator
+            ax.set_axes_locator(_AboveLegend(legend, locator))
+            return
+        legend.remove()
+    width, height = ax.get_window_extent().size / figure_of(ax).dpi
+    warn(
+        f"ax: a legend of {len(entries)} entries has no room in axes of {width:.1f} x {height:.1f} "
+        "inches; make the figure larger, or draw one legend for all axes: "
+        "figure.legend(*ax.get_legend_handles_labels(), loc='outside right upper')"
     )
+
+
+class _AboveLegend(NamedTuple):
+    """The place of axes whose legend is below them, in a part of their place."""
+
+    legend: Any
+    locator: Any
+    """What locates the axes without a legend; None: their figure."""
+
+    def __call__(self, ax: Any, renderer: Any) -> Any:
+        """Return the place of the axes in the figure, and put the legend below."""
+        from matplotlib.transforms import Bbox
+
+        place = ax.get_position(original=True)
+        if self.locator is not None:
+            place = self.locator(ax, renderer)
+        texts = ax.xaxis.get_tightbbox(renderer)
+        pixels = 0 if texts is None else max(0.0, ax.bbox.y0 - texts.y0)
+        figure = ax.figure
+        self.legend.set_bbox_to_anchor(
+            (place.x0, place.y0 - pixels / figure.bbox.height), figure.transSubfigure
+        )
+        height = self.legend.get_window_extent(renderer).height / figure.bbox.height
+        return Bbox.from_extents(place.x0, place.y0 + height, place.x1, place.y1)
+
+    def get_subplotspec(self) -> Any:
+        """Return the place of the axes in a grid, for the tight layout."""
+        return self.legend.axes.get_subplotspec()
 
 
 def _in_columns(
@@ -408,7 +486,7 @@ def _in_columns(
     share = 0.95 * room / (columns * width)
     if share < 1:
         letters = share * max(map(len, labels)) - 3
-        labels = [wrap(label, max(10, int(letters))) for label in labels]
+        labels = [wrap(label, max(12, int(letters))) for label in labels]
         options["title"] = wrap(title, max(10, int(columns * letters))) or None
     legend.remove()
     return owner.legend(handles, labels, ncols=columns, **options)
@@ -432,11 +510,15 @@ def legend_entries(axes: Iterable[Axes]) -> Properties:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
 
-    def is_shared(label: str) -> bool:
-        # The bars of a chart are a container, which has no gid.
-        return bool(getattr(entries[label], "get_gid", lambda: None)() == SHARED)
+    return {
+        label: entries[label] for label in sorted(entries, key=lambda x: _is_shared(entries[x]))
+    }
 
-    return {label: entries[label] for label in sorted(entries, key=is_shared)}
+
+def _is_shared(handle: Any) -> bool:
+    """Return whether an entry of a legend is about the whole plot."""
+    # The bars of a chart are a container, which has no gid.
+    return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
 def curves_in(ax: Axes) -> int:
@@ -528,11 +610,28 @@ def fit(
     size: Any = "small",
 ) -> str:
     """Break each line of a text that is wider than so many pixels."""
-    lines = []
-    for line in text.split("\n"):
-        width = max(1.0, text_width(ax, line, size))
-        lines.append(wrap(line, max(6, int(len(line) * room / width))))
+    lines = [wrap(line, _letters(ax, line, room, size)) for line in text.split("\n")]
     return "\n".join(lines)
+
+
+def shorten_to(
+    ax: Axes,
+    text: str,
+    room: float,
+    size: Any,
+) -> str:
+    """Shorten a text that is wider than so many pixels."""
+    return shorten(text, _letters(ax, text, room, size))
+
+
+def _letters(
+    ax: Axes,
+    text: str,
+    room: float,
+    size: Any,
+) -> int:
+    """Return how many letters of a text have room."""
+    return max(6, int(len(text) * room / max(1.0, text_width(ax, text, size))))
 
 
 def panel_width(ax: Axes, style: Style) -> float:
@@ -561,6 +660,7 @@ def fewer_ticks(
     """Leave room between the numbers of an axis."""
     from matplotlib.ticker import MaxNLocator
 
+    most = max(2, min(most, axis.get_tick_space()))
     axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10], integer=integer))
 
 

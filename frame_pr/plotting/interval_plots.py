@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_text, public_result
+from frame_pr.frames.arguments import check_choice, public_result
 from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.messages import shown
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
 from frame_pr.plotting.results import (
@@ -135,15 +135,18 @@ def plot_intervals(
     keys, values = read_metrics(
         _with_times(frame), metric, "plot_intervals draws a frame that intervals or evaluate gave"
     )
-    along = _key_along(x, keys, next(iter(values.values())))
     panels = [_Panel(name, "", table) for name, table in values.items()]
     if facet is not None:
-        panels = _facets(_check_key("facet", facet, keys), keys, panels, style)
+        panels = _facets(check_choice("facet", facet, [*keys]), keys, values, style)
         keys = _without(keys, facet)
-    if along is None:
-        axes = _draw_dots(keys, panels, style)
+    table = panels[0].table
+    times = [key for key, column in keys.items() if table[column].dtype in _DATES]
+    if x is not None:
+        times = [check_choice("x", x, [*keys])]
+    if len(times) == 1:
+        axes = _draw_trends(keys, times[0], panels, style)
     else:
-        axes = _draw_trends(keys, along, panels, style)
+        axes = _draw_dots(keys, panels, style)
     return draw.one_or_all(axes, several=facet is not None)
 
 
@@ -170,49 +173,27 @@ def _with_times(frame: Any) -> Any:
     return frame.assign(**{name: frame[name].dt.to_timestamp() for name in periods})
 
 
-def _check_key(
-    argument: str,
-    key: Any,
-    keys: Keys,
-) -> str:
-    """Validate the name of a key."""
-    name = check_text(argument, key)
-    if name not in keys:
-        there = ", ".join(keys)
-        raise ValueError(f"{argument}: {shown(name)} is no key of the frame, which has {there}")
-    return name
-
-
-def _key_along(
-    x: str | None,
-    keys: Keys,
-    table: pl.DataFrame,
-) -> str | None:
-    """Return the key along the x axis: the caller's, or the only key of dates or datetimes."""
-    if x is not None:
-        return _check_key("x", x, keys)
-    times = [key for key, column in keys.items() if table[column].dtype in _DATES]
-    return times[0] if len(times) == 1 else None
-
-
 def _facets(
     facet: str,
     keys: Keys,
-    panels: Sequence[_Panel],
+    values: Mapping[str, pl.DataFrame],
     style: Style,
 ) -> list[_Panel]:
     """Return a panel for each value of a key."""
-    panel, *others = panels
-    if others:
-        raise ValueError(
-            f"facet= draws one metric, and the frame has several: name one, metric={panel.metric!r}"
-        )
     if len(keys) == 1:
         raise ValueError(
             f"facet: {facet!r} is the only key of the frame, so no key is left to draw"
         )
-    groups = panel.table.partition_by(keys[facet], maintain_order=True, as_dict=True)
-    return [_Panel(panel.metric, style.join(key), table) for key, table in groups.items()]
+    metric, table = only_metric(None, values)
+    groups = Result({facet: keys[facet]}, table).groups()
+    return [_Panel(metric, style.join(key), rows) for key, rows in groups]
+
+
+def _series(keys: Keys, table: pl.DataFrame) -> dict[Any, pl.DataFrame]:
+    """Return the rows of each dot or line of a group, by the values of its keys, or of all."""
+    if not keys:
+        return {("value",): table}
+    return dict(Result(keys, table).groups())
 
 
 def _title(
@@ -221,12 +202,13 @@ def _title(
     style: Style,
 ) -> str:
     """Return the title of an axis: the metric, and the level of its intervals."""
-    title = style.title(metric)
     if not table["low"].count():
-        return title
-    level: Any = table["level"].max()
+        return metric
+    level: Any = None
+    if "level" in table.columns:
+        level = table["level"].max()
     text = f"{100 * level:g} % interval" if level else None
-    return f"{title}\n({style.label('confidence interval', text)})"
+    return f"{metric}\n({style.label('confidence interval', text)})"
 
 
 def _in_order(
@@ -234,45 +216,63 @@ def _in_order(
     columns: Sequence[str],
     value: str,
 ) -> pl.DataFrame:
-    """Sort rows by a key of times or ordered categories, or the largest value first."""
+    """Sort rows by a key of times or ordered categories, or the largest value first.
+
+    `y` is their place from the bottom.
+    """
     key = table[columns[0]]
     is_ordered = key.dtype.is_temporal() or key.dtype == pl.Enum
     if key.dtype == pl.String:
         # Months and days as text.
         is_ordered = bool(key.str.contains(r"^\d{4}-\d{2}").all())
-    if len(columns) == 1 and is_ordered:
-        return table.sort(columns, nulls_last=True, maintain_order=True)
-    return table.sort(value, descending=True, nulls_last=True, maintain_order=True)
+    by = value
+    if is_ordered and len(columns) == 1:
+        by = key.name
+    table = table.sort(by, descending=by == value, nulls_last=True, maintain_order=True)
+    return table.with_columns(y=pl.int_range(pl.len() - 1, -1, -1).cast(float))
 
 
 def _name_rows(
-    ax: Axes,
+    axes: Sequence[Axes],
     labels: Sequence[str],
     style: Style,
-    height: float = _ROW,
+    height: float,
 ) -> None:
     """Write the names of rows: a new figure gets their height, other axes those that fit.
 
     `height`: of a row in em.
     """
-    figure = draw.figure_of(ax)
-    room = 0.4 * figure.bbox.width
+    n = len(labels)
+    figure = draw.figure_of(axes[0])
+    size: Any = "small"
+    every = 1
     if style.axes:
-        room = 0.5 * ax.get_window_extent().width
-    labels = [draw.fit(ax, label, room) for label in labels]
-    lines = 1 + max((label.count("\n") for label in labels), default=0)
-    places = range(len(labels) - 1, -1, -1)
-    ax.set_yticks(places, labels, fontsize="small")
-    ax.set_ylim(-0.7, len(labels) - 0.3)
-    if style.axes:
-        figure.draw_without_rendering()
-        line_height = 1.05 * draw.em() * figure.dpi * lines
-        every = math.ceil(len(labels) * line_height / ax.get_window_extent().height)
-        ax.set_yticks(places[::every], labels[::every], fontsize="small")
+        width, room = draw.lasting_size(axes[0])
+        size, every = draw.line_size(figure, room / (n + 0.4))
+        names = [draw.shorten_to(axes[0], label, 0.4 * width, size) for label in labels]
     else:
-        ems = max(12, 8 + len(labels) * max(height, 1.15 * lines))
-        place: Any = ax.get_subplotspec()
+        names = [draw.fit(axes[0], label, 0.4 * figure.bbox.width) for label in labels]
+        lines = 1 + max((name.count("\n") for name in names), default=0)
+        ems = max(12, 8 + n * max(height, 1.15 * lines))
+        place: Any = axes[0].get_subplotspec()
         figure.set_figheight(ems * draw.em() * place.get_gridspec().nrows)
+    for ax in axes:
+        ax.set_yticks(range(n - 1, -1, -every), names[::every], fontsize=size)
+        ax.set_ylim(-0.7, n - 0.3)
+
+
+def _finish_rows(
+    axes: Sequence[Axes],
+    labels: Sequence[str],
+    style: Style,
+    height: float = _ROW,
+) -> None:
+    """Write the names of rows of a height in em, and draw the legend."""
+    _name_rows(axes, labels, style, height)
+    draw.draw_legend(axes, style, most_inside=0, most_below=0.3)
+    if style.axes:
+        # The legend has a part of their height.
+        _name_rows(axes, labels, style, height)
 
 
 def _check_rows(n: int, noun: str) -> None:
@@ -290,146 +290,107 @@ def _draw_dots(
     # Systems without groups have a row each.
     key_of = _without(keys, "system") or keys
     is_apart = key_of is not keys
-    rows = list(key_of.values())
+    system = {key: keys[key] for key in keys if key == "system"}
     whole = pl.concat([panel.table for panel in panels])
-    groups = _rows_of_groups(whole, key_of)
-    _check_rows(groups.height, "groups")
-    system = keys.get("system")
-    systems = ["value"] if system is None else whole[system].unique(maintain_order=True).to_list()
-    style.check_colors(systems)
+    series = list(_series(system, whole))
+    style.check_colors(chain(*series))
     is_single = len(panels) == 1
-    labels = _row_labels(groups, key_of, style, numbered=is_single)
-    title = style.join(key_of) + " (n)" * (is_single and groups["n"].count() > 0)
+    groups, labels = _rows_of_groups(whole, key_of, style, numbered=is_single)
     has_mean = is_single and is_apart and groups.height > 1 and _SLICE not in key_of
-    height = _ROW * max(1, 0.6 * is_apart * len(systems))
     with draw.axes_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
-            table = panel.table.join(groups.select(*rows, "y"), on=rows, nulls_equal=True)
-            _draw_systems(
-                ax,
-                table,
-                system,
-                systems,
-                style,
-                apart=is_apart,
-                mean=has_mean,
-            )
-            ax.set_xlabel(_title(panel.metric, panel.table, style))
+            table = panel.table.join(groups, on=list(key_of.values()), nulls_equal=True)
+            parts = _series(system, table)
+            several = is_apart and len(series) > 1
+            if several:
+                parts = _beside(ax, table, parts, series)
+            for key, rows in parts.items():
+                label = style.join(key) if several else "_value"
+                colour = style.color_of(key, series.index(key) * several)
+                if has_mean and rows["value"].count():
+                    label = _draw_average(ax, rows, label, colour, style)
+                _draw_whiskers(ax, rows, "value", color=colour, label=label, markersize=5)
+            ax.set_xlabel(_title(style.title(panel.metric), panel.table, style))
             draw.fewer_ticks(ax.xaxis, 6 if is_single else 3)
             draw.title_panel(ax, style, panel.title)
-            _name_rows(ax, labels, style, height)
-        axes[0].set_ylabel(title)
-        draw.draw_legend(axes, style, most_inside=0)
+        is_numbered = is_single and whole["n"].count() > 0
+        axes[0].set_ylabel(style.join(key_of) + " (n)" * is_numbered)
+        _finish_rows(axes, labels, style, _ROW * max(1, 0.6 * is_apart * len(series)))
     return axes
 
 
-def _rows_of_groups(table: pl.DataFrame, key_of: Keys) -> pl.DataFrame:
-    """Return a row for each group, with its place `y` from the bottom.
-
-    Blocks of slices have a row for their name.
-    """
-    rows = list(key_of.values())
-    groups = table.group_by(rows, maintain_order=True)
-    table = groups.agg(pl.mean("value"), pl.first("n"))
-    if _SLICE in key_of:
-        # The total comes first, and has no name of a block.
-        block = pl.col(key_of[_SLICE]).rle_id()
-        table = table.with_row_index("place").with_columns(place=pl.col("place") + block)
-    else:
-        table = _in_order(table, rows, "value").with_row_index("place")
-    return table.with_columns(y=pl.col("place").max() - pl.col("place").cast(pl.Float64))
-
-
-def _row_labels(
-    groups: pl.DataFrame,
+def _rows_of_groups(
+    table: pl.DataFrame,
     key_of: Keys,
     style: Style,
     *,
     numbered: bool,
-) -> list[str]:
-    """Return the names of groups with their n, and the names of blocks, from the top."""
-    labels = {}
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return the groups with their place `y` from the bottom, and the names of rows from the top.
+
+    Blocks of slices have a row for their name.
+    """
+    rows = list(key_of.values())
+    groups = table.group_by(rows, maintain_order=True).agg(pl.mean("value"), pl.first("n"))
+    _check_rows(groups.height, "groups")
+    if _SLICE not in key_of:
+        groups = _in_order(groups, rows, "value")
+    block = None
+    labels: list[str] = []
+    places = []
     for row in groups.rows(named=True):
+        if _SLICE in key_of and row[key_of[_SLICE]] != block:
+            block = row[key_of[_SLICE]]
+            # The total comes first, and has no name of a block.
+            labels += [f"{style.label(block)}:"] * bool(labels)
         label = style.join(row[column] for column in _without(key_of, _SLICE).values())
-        place = row["place"]
-        labels[place] = f"{label} ({row['n']:,.0f})" if numbered and row["n"] else label
-        if _SLICE in key_of and place:
-            labels.setdefault(place - 1, f"{style.label(row[key_of[_SLICE]])}:")
-    return [labels[place] for place in sorted(labels)]
+        places.append(len(labels))
+        labels.append(f"{label} ({row['n']:,.0f})" if numbered and row["n"] else label)
+    y = len(labels) - 1.0 - pl.Series(places, dtype=pl.Float64)
+    return groups.select(*rows, y=y), labels
 
 
-def _of_system(
-    table: pl.DataFrame,
-    system: str | None,
-    name: Any,
-) -> pl.DataFrame:
-    """Return the rows of a system; without systems, all rows."""
-    return table if system is None else table.filter(pl.col(system).eq_missing(pl.lit(name)))
-
-
-def _draw_systems(
+def _beside(
     ax: Axes,
     table: pl.DataFrame,
-    system: str | None,
-    systems: Sequence[Any],
-    style: Style,
-    *,
-    apart: bool,
-    mean: bool,
-) -> None:
-    """Draw the dots and intervals of a metric.
+    parts: dict[Any, pl.DataFrame],
+    series: Sequence[Any],
+) -> dict[Any, pl.DataFrame]:
+    """Put the intervals of the systems of a group beside each other, or join bare values."""
+    if table["low"].count():
+        shares = {key: (number + 0.5) / len(series) for number, key in enumerate(series)}
+        offset = pl.col("y") + _OFFSET / 2
+        return {
+            key: rows.with_columns(offset - _OFFSET * shares[key]) for key, rows in parts.items()
+        }
+    ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
+    ax.hlines(*ends, color=GREY, alpha=0.4, zorder=1)
+    return parts
 
-    `apart`: whether systems are beside each other in a row.
-    """
-    several = apart and len(systems) > 1
-    has_bounds = table["low"].count() > 0
-    if several and not has_bounds:
-        ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
-        ax.hlines(
-            ends["y"],
-            ends["low"],
-            ends["high"],
-            color=GREY,
-            alpha=0.4,
-            zorder=1,
-        )
-    for number, name in enumerate(systems):
-        rows = _of_system(table, system, name)
-        colour = style.color_of([name], number * apart)
-        label = style.label(name) if several else "_value"
-        average: Any = rows["value"].mean()
-        if mean and average is not None:
-            text = f"{style.label('mean')} {draw.number_text(average)}"
-            line: draw.Properties = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
-            if several:
-                label = f"{label} ({text})"
-                text = "_mean"
-                line["color"] = colour
-            ax.axvline(average, label=text, **line)
-        if several and has_bounds:
-            offset = _OFFSET * (0.5 - (number + 0.5) / len(systems))
-            rows = rows.with_columns(pl.col("y") + offset)
-        _draw_whiskers(
-            ax,
-            rows,
-            "value",
-            color=colour,
-            label=label,
-            markersize=5,
-        )
+
+def _draw_average(
+    ax: Axes,
+    rows: pl.DataFrame,
+    label: str,
+    colour: Any,
+    style: Style,
+) -> str:
+    """Draw the mean of some values, and return the label of their dots."""
+    mean: Any = rows["value"].mean()
+    text = f"{style.label('mean')} {draw.number_text(mean)}"
+    line: draw.Properties = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
+    if label == "_value":
+        ax.axvline(mean, label=text, **line)
+        return label
+    ax.axvline(mean, label="_mean", **line | {"color": colour})
+    return f"{label} ({text})"
 
 
 def _draw_whiskers(ax: Axes, rows: pl.DataFrame, value: str, **dots: Any) -> None:
     """Draw dots at the values, and a line from the lower to the upper bound."""
     numbers = rows.select("y", pl.col(value, "low", "high").fill_null(float("nan")))
     y, values, low, high = numbers.to_numpy().T
-    ax.hlines(
-        y,
-        low,
-        high,
-        color=dots["color"],
-        linewidth=1.5,
-    )
+    ax.hlines(y, low, high, color=dots["color"], linewidth=1.5)
     ax.plot(values, y, "o", **dots)
 
 
@@ -441,38 +402,29 @@ def _draw_trends(
 ) -> list[Axes]:
     """Draw a line for each value of the other keys, and a panel for each metric."""
     others = _without(keys, along)
+    series = list(_series(others, pl.concat([panel.table for panel in panels])))
+    style.check_colors(chain(*series))
     is_faceted = bool(panels[0].title)
-    shared = "x"
-    columns = 1
-    if is_faceted:
-        shared = "xy"
-        columns = draw.IN_A_ROW
+    shared = "xy" if is_faceted else "x"
     with draw.axes_of(
         style,
         len(panels),
         (11, 16),
-        columns=columns,
+        columns=draw.IN_A_ROW if is_faceted else 1,
         shared=shared,
         linked=shared,
     ) as axes:
-        title = ""
         for ax, panel in zip(axes, panels, strict=True):
             title = style.title(panel.metric)
-            if _draw_trend(
-                ax,
-                panel.table,
-                keys[along],
-                others,
-                style,
-            ):
-                title = _title(panel.metric, panel.table, style)
+            if _draw_trend(ax, panel.table, keys[along], others, series, style):
+                title = _title(title, panel.table, style)
             draw.title_panel(ax, style, panel.title)
-            ax.set_ylabel(title)
-        axes[-1].set_xlabel(style.label(along))
+            if not is_faceted:
+                ax.set_ylabel(title)
         if is_faceted:
-            for ax in axes:
-                ax.set(xlabel="", ylabel="")
             draw.title_panels(axes, style, style.label(along), title)
+        else:
+            axes[-1].set_xlabel(style.label(along))
         names = style.join(_without(others, "system"))
         draw.draw_legend(axes, style, names, most_inside=0)
     return axes
@@ -483,20 +435,20 @@ def _draw_trend(
     table: pl.DataFrame,
     along: str,
     others: Keys,
+    series: Sequence[Any],
     style: Style,
 ) -> bool:
     """Draw a line for each value of the other keys, and return whether they have bands."""
-    table = table.with_columns(x=_set_x_axis(ax, table[along], style))
-    lines: dict[Any, pl.DataFrame] = {(): table}
-    if others:
-        lines = table.partition_by(list(others.values()), maintain_order=True, as_dict=True)
+    table = table.with_columns(x=_set_x_axis(ax, table[along], style)).sort(
+        "x", maintain_order=True
+    )
+    lines = _series(others, table)
     if len(lines) > _MOST_LINES or (len(lines) > 1 and table.height > _MOST_POINTS):
         raise ValueError(
             f"{len(lines)} lines of {table.height:,} points are more than {_MOST_LINES} lines or "
             f"{_MOST_POINTS} points: filter the groups, take longer periods, or facet= draws a "
             f"panel for each value of {style.join(others)}"
         )
-    style.check_colors([value for key in lines for value in key])
     step = _usual_step(table["x"])
     many = max(rows.height for rows in lines.values()) > _MARKED
     has_bands = len(lines) <= _BANDED_LINES and not many
@@ -505,29 +457,16 @@ def _draw_trend(
         # Markers on many lines would hide which one crosses which.
         size = 4 if len(lines) <= _BANDED_LINES else 2
         properties = {"marker": "o", "markersize": size, "linewidth": 1.5}
-    for number, (key, of_line) in enumerate(lines.items()):
-        rows = _with_gaps(of_line.sort("x", maintain_order=True), step)
+    for key, of_line in lines.items():
+        rows = _with_gaps(of_line, step)
+        number = series.index(key)
         colour = style.color_of(key, number)
-        dash = draw.DASHES[number * (len(lines) > 2) % len(draw.DASHES)]
-        label = style.join(key) or "_value"
-        ax.plot(
-            rows["x"],
-            rows["value"],
-            label=label,
-            color=colour,
-            linestyle=dash,
-            **properties,
-        )
+        properties["linestyle"] = draw.DASHES[number * (len(series) > 2) % len(draw.DASHES)]
+        label = style.join(key) if others else "_value"
+        ax.plot(rows["x"], rows["value"], label=label, color=colour, **properties)
         if has_bands:
-            low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
-            ax.fill_between(
-                rows["x"],
-                low,
-                high,
-                color=colour,
-                alpha=0.15,
-                linewidth=0,
-            )
+            bounds = rows.select("x", pl.col("low", "high").fill_null(float("nan")))
+            ax.fill_between(*bounds, color=colour, alpha=0.15, linewidth=0)
     return has_bands
 
 
@@ -542,7 +481,7 @@ def _set_x_axis(
         from matplotlib import dates
 
         toolbox: Any = dates
-        locator = toolbox.AutoDateLocator(maxticks=max(3, int(ems / 6)))
+        locator = toolbox.AutoDateLocator(minticks=2, maxticks=max(5, int(ems / 6)))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
         return values if values.dtype == pl.Date else values.dt.replace_time_zone(None)
@@ -632,46 +571,8 @@ def plot_comparison(
     style.check_colors(_SIDES)
     kind = find_kind(frame)
     if kind is not None and "difference" in map(str, kind.columns):
-        return _draw_intervals(frame, metric, style)
-    return _draw_differences(_pairs(frame, metric), style)
-
-
-class _Pairs(NamedTuple):
-    """The values of two systems for the groups that have both, the largest difference first."""
-
-    metric: str
-    keys: Keys
-    systems: Sequence[Any]
-    table: pl.DataFrame
-    """The key columns, and `old, new` and `difference`."""
-
-
-def _pairs(frame: Any, metric: str | None) -> _Pairs:
-    """Read the values of two systems by groups."""
-    keys, values = read_metrics(
-        frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave"
-    )
-    name, table = only_metric(metric, values)
-    key_of = _without(keys, "system")
-    system = keys.get("system")
-    systems = [] if system is None else table[system].unique(maintain_order=True).to_list()
-    if len(systems) != 2 or not key_of:
-        raise ValueError(
-            f"plot_comparison draws two systems by groups, and the frame has {len(systems)} "
-            "systems; filter it, or draw the result of compare, which has all pairs"
-        )
-    rows = list(key_of.values())
-    old, new = (_of_system(table, system, side) for side in systems)
-    both = old.join(
-        new,
-        on=rows,
-        nulls_equal=True,
-        maintain_order="left",
-        suffix="_new",
-    )
-    both = both.select(*rows, old="value", new="value_new")
-    both = both.with_columns(difference=pl.col("new") - pl.col("old")).drop_nulls("difference")
-    return _Pairs(name, key_of, systems, _in_order(both, rows, "difference"))
+        return _draw_compared(frame, metric, style)
+    return _draw_differences(frame, metric, style)
 
 
 def _side_colours(style: Style) -> list[Any]:
@@ -679,76 +580,91 @@ def _side_colours(style: Style) -> list[Any]:
     return [style.color_of([side], number) for number, side in enumerate(_SIDES)]
 
 
-def _draw_differences(pairs: _Pairs, style: Style) -> Axes:
-    """Draw the differences as bars, named if they are few, and their mean with its interval."""
-    difference = pairs.table["difference"]
-    n = len(difference)
-    named = n <= _NAMED
-    old, new = map(style.label, pairs.systems)
-    keys = style.join(pairs.keys)
-    sides = {"better": difference.clip(lower_bound=0), "worse": difference.clip(upper_bound=0)}
-    counts = []
+def _draw_differences(
+    frame: Any,
+    metric: str | None,
+    style: Style,
+) -> Axes:
+    """Draw the differences of two systems as bars, named if they are few, and their mean."""
+    keys, values = read_metrics(
+        frame, metric, "plot_comparison draws a frame that compare, evaluate or intervals gave"
+    )
+    name, table = only_metric(metric, values)
+    key_of = _without(keys, "system")
+    systems = []
+    if "system" in keys:
+        systems = table[keys["system"]].unique(maintain_order=True).to_list()
+    if len(systems) != 2 or not key_of:
+        raise ValueError(
+            f"plot_comparison draws two systems by groups, and the frame has {len(systems)} "
+            "systems; filter it, or draw the result of compare, which has all pairs"
+        )
+    rows = list(key_of.values())
+    table = table.pivot(keys["system"], index=rows, values="value")
+    table = table.select(*rows, old=pl.nth(-2), new=pl.nth(-1)).drop_nulls(["old", "new"])
+    table = table.with_columns(difference=pl.col("new") - pl.col("old"))
+    table = _in_order(table, rows, "difference")
+    old, new = map(style.label, systems)
     with draw.axes_of(style) as (ax,):
-        for (word, side), colour in zip(sides.items(), _side_colours(style), strict=True):
-            counts.append((side != 0).sum())
-            bars: draw.Properties = {
-                "color": colour,
-                "label": f"{new} {style.label(word)}: {counts[-1]:,}",
-            }
-            if named:
-                ax.barh(range(n - 1, -1, -1), side.to_list(), height=0.7, **bars)
-            else:
-                # One outline, because matplotlib would need most of a minute for ten thousand bars.
-                every = -(-n // _BARS)
-                edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
-                ax.stairs(side.gather_every(every), edges, fill=True, **bars)
-        if equal := n - sum(counts):
-            draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
-        if n:
-            _draw_mean(ax, pairs, along_x=named)
-        title = draw.wrap(f"{style.title(pairs.metric)}: {new} - {old}")
-        if named:
-            ax.set(xlabel=title, ylabel=keys)
-            names = pairs.table.select(pairs.keys.values()).rows()
-            _name_rows(ax, list(map(style.join, names)), style)
+        _draw_bars(ax, table, new, style)
+        if table.height:
+            _draw_mean(ax, table, rows)
+        groups = style.join(key_of)
+        if table.height > _NAMED:
+            groups = f"{table.height:,} values of {groups},\nthe largest difference first"
+        ax.set(xlabel=draw.wrap(f"{style.title(name)}: {new} - {old}"), ylabel=groups)
+        if table.height <= _NAMED:
+            _finish_rows([ax], list(map(style.join, table.select(rows).rows())), style)
         else:
-            along = f"{n:,} values of {keys}, the largest difference first"
-            width = ax.get_window_extent().width
-            ax.set(xlabel=draw.fit(ax, along, width, "medium"), ylabel=title)
-        draw.draw_legend([ax], style, most_inside=0)
+            ax.set_yticks([])
+            draw.draw_legend([ax], style, most_inside=0)
     return ax
 
 
-def _draw_mean(
+def _draw_bars(
     ax: Axes,
-    pairs: _Pairs,
-    *,
-    along_x: bool,
+    table: pl.DataFrame,
+    new: str,
+    style: Style,
 ) -> None:
+    """Draw a bar for each difference, or one outline of many."""
+    n = table.height
+    every = -(-n // _BARS)
+    counts = []
+    clips = {"lower_bound": 0}, {"upper_bound": 0}
+    for word, clip, colour in zip(_SIDES, clips, _side_colours(style), strict=True):
+        side = table["difference"].clip(**clip)
+        counts.append((side != 0).sum())
+        bars: draw.Properties = {
+            "color": colour,
+            "label": f"{new} {style.label(word)}: {counts[-1]:,}",
+        }
+        if n <= _NAMED:
+            ax.barh(table["y"], side, height=0.7, **bars)
+        else:
+            # One outline, because matplotlib would need most of a minute for ten thousand bars.
+            edges = [n - 0.5, *(place - 0.5 for place in range(n - every, 0, -every)), -0.5]
+            bars |= {"orientation": "horizontal", "fill": True}
+            ax.stairs(side.gather_every(every), edges, **bars)
+    if equal := n - sum(counts):
+        draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
+
+
+def _draw_mean(ax: Axes, table: pl.DataFrame, rows: Sequence[str]) -> None:
     """Draw the mean difference with its confidence interval, and a line at 0."""
-    draw_line = ax.axvline if along_x else ax.axhline
-    draw_span = ax.axvspan if along_x else ax.axhspan
-    rows = list(pairs.keys.values())
-    table = pairs.table.unpivot(["old", "new"], index=rows, variable_name="system")
-    compared = compare(table, "value", mean_over=rows, baseline="old")
+    values = table.unpivot(["old", "new"], index=rows, variable_name="system")
+    compared = compare(values, "value", mean_over=rows, baseline="old")
     difference, low, high = compared.select("difference", "low", "high").row(0)
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
         label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
-        draw_span(
-            low,
-            high,
-            color=GREY,
-            alpha=0.2,
-            linewidth=0,
-            zorder=0.5,
-        )
+        ax.axvspan(low, high, color=GREY, alpha=0.2, linewidth=0, zorder=0.5)
     line: draw.Properties = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
-    draw_line(difference, color=GREY, label=label, **line)
-    draw_line(0, color=GREY, linewidth=0.8)
+    ax.axvline(difference, color=GREY, label=label, **line)
+    ax.axvline(0, color=GREY, linewidth=0.8)
 
 
-def _draw_intervals(
+def _draw_compared(
     frame: Any,
     metric: str | None,
     style: Style,
@@ -759,39 +675,29 @@ def _draw_intervals(
     table = _in_order(result.table, list(key_of.values()), "difference")
     _check_rows(table.height, "differences")
     labels = list(map(style.join, table.select(key_of.values()).rows()))
-    baselines: list[str] = []
+    title = f"{style.title(name)}: difference"
     if "baseline" in table.columns:
         baselines = list(map(style.label, table["baseline"]))
-    title = f"{style.title(name)}: difference"
-    if len(set(baselines)) > 1:
-        labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
-    elif baselines:
-        title = f"{title} from {baselines[0]}"
+        if len(set(baselines)) == 1:
+            title = f"{title} from {baselines[0]}"
+        else:
+            labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
     clear, words = _clear(table)
-    table = table.with_columns(y=pl.int_range(pl.len() - 1, -1, -1).cast(float))
+    colour = _side_colours(style)[0]
     with draw.axes_of(style) as (ax,):
-        colour = _side_colours(style)[0]
         ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
         faces = (colour, ax.get_facecolor())
-        parts = (table.filter(clear), table.filter(~clear))
-        for word, part, face in zip(words, parts, faces, strict=True):
-            if part.height:
-                dots: draw.Properties = {"label": style.label(word), "markersize": 6}
-                _draw_whiskers(
-                    ax,
-                    part,
-                    "difference",
-                    color=colour,
-                    markerfacecolor=face,
-                    **dots,
-                )
+        for word, is_filled, face in zip(words, (clear, ~clear), faces, strict=True):
+            dots = table.filter(is_filled)
+            if dots.height:
+                properties: draw.Properties = {"label": style.label(word), "markersize": 6}
+                properties |= {"color": colour, "markerfacecolor": face}
+                _draw_whiskers(ax, dots, "difference", **properties)
+        ax.set_xlabel(_title(draw.wrap(title), table, style))
         # The column `system` may hold groups of another name, such as countries.
-        interval = style.label("confidence interval")
-        ax.set_xlabel(f"{draw.wrap(title)}\n({interval})")
         ax.set_ylabel(style.join(_without(key_of, "system")))
         draw.fewer_ticks(ax.xaxis, 6)
-        _name_rows(ax, labels, style)
-        draw.draw_legend([ax], style, most_inside=0)
+        _finish_rows([ax], labels, style)
     return ax
 
 
@@ -806,14 +712,12 @@ def _keys_of_rows(result: Result) -> Keys:
 
 def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
     """Return which differences are significant, and the words for both kinds."""
-    for column, name in (("p_adjusted", "adjusted p"), ("p_value", "p")):
+    clear = (table["low"] > 0) | (table["high"] < 0)
+    words = ("interval without 0", "interval contains 0")
+    for column, name in (("p_value", "p"), ("p_adjusted", "adjusted p")):
         if column in table.columns and table[column].count():
             clear = table[column] < _SIGNIFICANT
             words = (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
-            break
-    else:
-        clear = (table["low"] > 0) | (table["high"] < 0)
-        words = ("interval without 0", "interval contains 0")
     return clear.fill_null(value=False), words
 
 
@@ -822,21 +726,21 @@ def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
 
     Infinite bounds of one-sided intervals become finite.
     """
-    import numpy as np
-
     # compare leaves out what its call fixes.
     required = dict.fromkeys(("metric", "difference", "low", "high"), "compare gives it")
-    optional = dict.fromkeys(("baseline", "system", "p_adjusted", "p_value"), "")
+    optional = dict.fromkeys(("baseline", "system", "p_adjusted", "p_value", "level"), "")
     result = read_result(
         frame,
         required | optional,
         "plot_comparison draws a frame that compare gave",
     )
     name, table = only_metric(metric, tables_by_metric(result.table) or {"": result.table})
-    numbers = table.select("low", "high", "difference").to_numpy()
-    finite = numbers[np.isfinite(numbers)]
-    if finite.size:
-        margin = np.ptp(finite) / 4
-        bounds = pl.col("low", "high").clip(finite.min() - margin, finite.max() + margin)
+    numbers = table.unpivot(["low", "high", "difference"])["value"]
+    finite = numbers.filter(numbers.is_finite())
+    if len(finite):
+        least: Any = finite.min()
+        largest: Any = finite.max()
+        margin = (largest - least) / 4
+        bounds = pl.col("low", "high").clip(least - margin, largest + margin)
         table = table.with_columns(bounds)
     return Result(result.keys, table), name

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
+_BINS = {4: "quartile", 5: "quintile", 10: "decile", 100: "percentile"}
 _OUTLYING = 0.005
 _FAR = 20
 """The axis leaves out scores at the ends, if without this share of rows the range is this many
@@ -129,18 +130,17 @@ def plot_scores(
     columns = dict.fromkeys(("threshold", "k", "tp", "precision", "recall", "fpr"), "a curve")
     result = read_result(frame, columns, "plot_scores draws scores")
     _warn_of_threshold(result.table["threshold"], cutoff)
-    draw_histograms = partial(_draw_histograms, style=style, n_bins=n_bins, threshold=cutoff)
-    draw_histograms = partial(draw_histograms, ascending=bool(row_options.get("ascending")))
-    x_title = style.label(score) if isinstance(score, str) else style.label("Score")
+    histograms = partial(
+        _draw_histograms,
+        style=style,
+        n_bins=n_bins,
+        threshold=cutoff,
+        ascending=bool(row_options.get("ascending")),
+    )
+    x_title = style.label(score if isinstance(score, str) else "Score")
     titles = (x_title, draw.wrap(style.label("Share of the rows with this label"), 20))
     shared = "y" if "system" in result.keys else "xy"
-    return _draw_groups(
-        result,
-        style,
-        titles,
-        draw_histograms,
-        shared,
-    )
+    return _draw_groups(result, style, titles, histograms, shared)
 
 
 def _draw_groups(
@@ -155,15 +155,9 @@ def _draw_groups(
     `draw_group` returns numbers for the title.
     """
     groups = result.groups() or [((), result.table)]
-    many = len(groups) > 1
-    with draw.axes_of(
-        style,
-        len(groups),
-        (12, 7),
-        ratio=0.7,
-        shared=shared,
-        linked=shared,
-    ) as axes:
+    n = len(groups)
+    many = n > 1
+    with draw.axes_of(style, n, (12, 7), ratio=0.7, shared=shared, linked=shared) as axes:
         for ax, (key, table) in zip(axes, groups, strict=True):
             numbers = draw_group(ax, table, in_panel=many)
             if many:
@@ -177,7 +171,7 @@ def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
     """Warn if the threshold has another scale than the scores."""
     low: Any = scores.min()
     high: Any = scores.max()
-    if threshold is not None and low is not None and not low <= threshold <= high:
+    if None not in (threshold, low) and not low <= threshold <= high:
         warn(
             f"threshold: {threshold:g} lies outside the scores, which go from {low:g} to {high:g}; "
             "give a threshold on the scale of the scores"
@@ -246,9 +240,8 @@ def _at_threshold(table: pl.DataFrame, reached: int) -> str:
     """Return precision, recall and false positive rate of the rows that a threshold selects."""
     if not reached:
         return "selects no row"
-    row = table.row(reached - 1, named=True)
-    titles = {"precision": "precision", "recall": "recall", "fpr": "FPR"}
-    return ", ".join(f"{title} {draw.share_text(row[name])}" for name, title in titles.items())
+    rates = table.select("precision", "recall", "fpr").row(reached - 1)
+    return "precision {}, recall {}, FPR {}".format(*map(draw.share_text, rates))
 
 
 def _edges(
@@ -369,10 +362,7 @@ def _draw_gains(
         for column in ("share", name, f"bin_{name}")
     )
     bins = len(share)
-    word = {10: "decile", 4: "quartile", 5: "quintile", 100: "percentile"}.get(
-        bins,
-        "bin",
-    )
+    word = _BINS.get(bins, "bin")
     ax.bar(
         [end - 1 / bins for end in share],
         of_bin,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,61 @@ def test_texts_in_axes_of_the_caller(name: str, size: tuple[float, float]) -> No
         figure, ax = plt.subplots(figsize=size, layout="constrained")
         PLOTS[name](ax=ax)
         assert faults(figure) == []
+
+
+LOW = {
+    "groups": ["groups", "intervals", "differences", "trend"],
+    "others": ["gains", "scores", "classes", "comparison"],
+}
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight"])
+@pytest.mark.parametrize("names", LOW.values(), ids=list(LOW))
+def test_texts_in_a_low_dashboard(names: list[str], layout: Any) -> None:
+    figure, grid = plt.subplots(2, 2, figsize=(6, 4), layout=layout)
+    for ax, name in zip(grid.flat, names, strict=True):
+        PLOTS[name](ax=ax)
+    assert faults(figure) == []
+
+
+def test_a_legend_takes_no_room_of_other_axes() -> None:
+    places = []
+    for legend in (True, False):
+        figure, (ax, other) = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
+        PLOTS["groups"](ax=ax, legend=legend)
+        figure.draw_without_rendering()
+        places.append(other.get_position().bounds)
+    assert places[0] == pytest.approx(places[1], abs=0.01)
+
+
+@pytest.mark.parametrize("options", [{}, {"bbox_inches": "tight", "dpi": 50}], ids=str)
+def test_a_legend_below_stays_below_the_title_of_the_axis(options: dict[str, Any]) -> None:
+    """Saving with a tight box draws with other pixels."""
+    figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+    PLOTS["groups"](ax=ax)
+    boxes = []
+
+    def keep(event: Any) -> None:
+        parts = (ax.get_legend(), ax.xaxis.label)
+        boxes[:] = [part.get_window_extent(event.renderer) for part in parts]
+
+    figure.canvas.mpl_connect("draw_event", keep)
+    figure.savefig(BytesIO(), **options)
+    legend, title = boxes
+    assert -2 < title.y0 - legend.y1 < 6
+
+
+def test_no_room_for_a_legend() -> None:
+    figure, ax = plt.subplots(figsize=(1.6, 1.2), layout="constrained")
+    with pytest.warns(UserWarning, match="ax: a legend of 9 entries has no room in axes of") as log:
+        PLOTS["groups"](ax=ax)
+    assert ax.get_legend() is None
+    (advice,) = [str(w.message) for w in log if "figure.legend(" in str(w.message)]
+    assert advice.endswith(
+        "figure.legend(*ax.get_legend_handles_labels(), loc='outside right upper')"
+    )
+    drawn = figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper")
+    assert len(drawn.get_texts()) == 9
 
 
 def test_colours_have_contrast_and_differ() -> None:

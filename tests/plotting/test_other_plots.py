@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -305,8 +306,8 @@ def test_differences_of_groups_and_their_mean() -> None:
 
 def test_many_differences_are_one_outline() -> None:
     ax = RUN.pr.evaluate("average_precision", "truth", SYSTEMS, by="query").pr.plot_comparison()
-    assert ax.get_xlabel().endswith("values of query, the largest difference first")
-    assert ax.get_ylabel() == "Average precision: poor - good"
+    assert ax.get_ylabel().endswith("values of query,\nthe largest difference first")
+    assert ax.get_xlabel() == "Average precision: poor - good"
 
 
 REFUSED = {
@@ -586,3 +587,25 @@ def test_colours_of_systems_without_groups() -> None:
     ax = table.pr.plot_intervals(colors={"poor": "red"})
     assert {line.get_color() for line in ax.get_lines()} == {"#19669B", "red"}
     assert ax.get_legend() is None
+
+
+def test_panels_give_a_name_one_colour() -> None:
+    table = pl.DataFrame(
+        {
+            "country": ["at", "at", "be"],
+            "month": [date(2026, 1, 1)] * 3,
+            "system": ["a", "b", "b"],
+            "roc_auc": [0.6, 0.7, 0.8],
+        }
+    )
+    axes = table.pr.plot_intervals(facet="country")
+    colours = [{line.get_label(): line.get_color() for line in ax.get_lines()} for ax in axes]
+    assert colours[0]["b"] == colours[1]["b"] != colours[0]["a"]
+
+
+def test_panels_of_times() -> None:
+    days = DATED.filter(pl.col("query") < 2)
+    table = days.pr.evaluate("prevalence", "truth", "good", by=["country", "day"])
+    axes = table.pr.plot_intervals(facet="day")
+    assert [ax.get_title() for ax in axes] == ["2026-01-01", "2026-01-02"]
+    assert set(texts(axes[0].get_yticklabels())) == {"at", "be", "cz"}
