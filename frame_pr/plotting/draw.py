@@ -289,7 +289,7 @@ def _fit_titles(axes: Sequence[Axes]) -> None:
     """Write the titles of the caller's axes in smaller letters, and break them, where they end."""
     for ax in axes:
         for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax), strict=True):
-            title = axis.label
+            title: Any = axis.label
             share = room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
             if share < 1:
                 title.set_fontsize(max(least_size(), share * title.get_fontsize()))
@@ -425,7 +425,8 @@ def _legend_below(
             locator = ax.get_axes_locator()
             if isinstance(locator, _AboveLegend):
                 locator = locator.locator
-            ax.set_axes_locator(_AboveLegend(legend, locator))
+            above: Any = _AboveLegend(legend, locator)
+            ax.set_axes_locator(above)
             return
         legend.remove()
     width, height = ax.get_window_extent().size / figure_of(ax).dpi
