@@ -290,7 +290,7 @@ def _fit_titles(axes: Sequence[Axes]) -> None:
     for ax in axes:
         for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax), strict=True):
             title: Any = axis.label
-            share = room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
+            share = 0.9 * room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
             if share < 1:
                 title.set_fontsize(max(least_size(), share * title.get_fontsize()))
                 if title.get_fontsize() == least_size():

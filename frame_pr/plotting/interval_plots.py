@@ -204,10 +204,10 @@ def _title(
     """Return the title of an axis: the metric, and the level of its intervals."""
     if not table["low"].count():
         return metric
-    level: Any = None
-    if "level" in table.columns:
-        level = table["level"].max()
-    text = f"{100 * level:g} % interval" if level else None
+    text = None
+    if "level" in table.columns and table["level"].count():
+        level: Any = table["level"].max()
+        text = f"{100 * level:g} % interval"
     return f"{metric}\n({style.label('confidence interval', text)})"
 
 
@@ -364,7 +364,7 @@ def _beside(
             key: rows.with_columns(offset - _OFFSET * shares[key]) for key, rows in parts.items()
         }
     ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
-    ax.hlines(*ends, color=GREY, alpha=0.4, zorder=1)
+    ax.hlines(*ends.to_numpy().T, color=GREY, alpha=0.4, zorder=1)
     return parts
 
 
@@ -414,17 +414,16 @@ def _draw_trends(
         shared=shared,
         linked=shared,
     ) as axes:
+        title = ""
         for ax, panel in zip(axes, panels, strict=True):
             title = style.title(panel.metric)
             if _draw_trend(ax, panel.table, keys[along], others, series, style):
                 title = _title(title, panel.table, style)
             draw.title_panel(ax, style, panel.title)
-            if not is_faceted:
-                ax.set_ylabel(title)
+            ax.set_ylabel(title * (not is_faceted))
+        axes[-1].set_xlabel(style.label(along) * (not is_faceted))
         if is_faceted:
             draw.title_panels(axes, style, style.label(along), title)
-        else:
-            axes[-1].set_xlabel(style.label(along))
         names = style.join(_without(others, "system"))
         draw.draw_legend(axes, style, names, most_inside=0)
     return axes
@@ -465,8 +464,8 @@ def _draw_trend(
         label = style.join(key) if others else "_value"
         ax.plot(rows["x"], rows["value"], label=label, color=colour, **properties)
         if has_bands:
-            bounds = rows.select("x", pl.col("low", "high").fill_null(float("nan")))
-            ax.fill_between(*bounds, color=colour, alpha=0.15, linewidth=0)
+            low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
+            ax.fill_between(rows["x"], low, high, color=colour, alpha=0.15, linewidth=0)
     return has_bands
 
 
