@@ -127,14 +127,11 @@ class Goal(Cutoff):
         """Return whether a threshold is within the limit, and better than predicting nothing."""
         order = self._order(blocks)
         allowed = order.is_not_null()
-        if self.limit is not None:
-            allowed &= self.limit.allows(blocks)
-        if not self.may_be_empty:
-            return allowed
-        of_nothing = self._order(self.nothing(blocks)).fill_null(0)
-        # Rows are selected for the same benefit, but not for the same cost.
-        pays = order > of_nothing if self.rate.best == "smallest" else order >= of_nothing
-        return allowed & pays
+        if self.may_be_empty:
+            of_nothing = self._order(self.nothing(blocks)).fill_null(0)
+            # Rows are selected for the same benefit, but not for the same cost.
+            allowed = order > of_nothing if self.rate.best == "smallest" else order >= of_nothing
+        return allowed if self.limit is None else allowed & self.limit.allows(blocks)
 
     def _order(self, counts: Counts) -> pl.Expr:
         assert self.rate.best_by is not None
