@@ -62,7 +62,7 @@ class Use(NamedTuple):
     """Whether it averages over groups."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request:
     """The columns and options of a call."""
 

@@ -53,7 +53,7 @@ _NARROW = (
 )
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """The rows to rank, and how to rank them.
 

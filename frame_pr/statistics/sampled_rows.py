@@ -47,7 +47,7 @@ Method: TypeAlias = Literal["closed", "bootstrap"]
 """How an interval or a test is computed."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampledRows(Sampled):
     """The rows of a call, checked for standard errors."""
 
