@@ -36,7 +36,7 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Rank(Cutoff):
     """The first k rows. Misses fill up a group with fewer rows."""
 
@@ -101,7 +101,7 @@ class Rank(Cutoff):
         return blocks.constant(self.k) if isinstance(self.k, int) else self.of_group(blocks)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class SelectsAtMost(Cutoff):
     """The rows at the lowest threshold that selects at most K rows."""
 
@@ -119,7 +119,7 @@ class SelectsAtMost(Cutoff):
         return blocks.k <= self.rank.of_group(blocks)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Threshold(Cutoff):
     """The rows that score at least as much as the threshold."""
 
@@ -223,7 +223,7 @@ AT_CUTOFF = rf"{NUMBER}|{DECIMAL}%|threshold={NUMBER}|{LIMIT}"
 """How a rank, a threshold or a limit is written; a number may be no rank."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Limit(Cutoff):
     """The rows at a limit of another rate, such as the first ones that reach a recall."""
 

@@ -18,7 +18,7 @@ CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv", "
 _TP, _K, _POSITIVES, _ROWS = map(pl.col, ("tp", "k", "positives", "rows"))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """The confusion table of `rows` rows: `k` are predicted positive, `tp` of these positive.
 
@@ -59,7 +59,7 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Blocks(Counts):
     """The numbers that formulas name: columns of a block, and `FACTS` of a group."""
 

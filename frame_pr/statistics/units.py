@@ -151,7 +151,7 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return what.keys_left(keys)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sampled(ABC):
     """What was drawn: units, such as queries, or rows; or clusters of both."""
 
@@ -216,7 +216,7 @@ class Sampled(ABC):
         return means
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnitValues(Sampled):
     """The metrics of sampled units, such as queries."""
 
