@@ -23,13 +23,8 @@ from frame_pr.ranking.sort import PackedRows
 from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
-_MANY = 8
-"""Aggregates from which on the blocks are collected before anything is computed from them: the
-streaming engine pays for each expression and each piece of the rows. 18 metrics of 2M rows take
-0.8 to 0.9 of the time.
-"""
-_VERY_MANY = 24
-"""Aggregates from which on the rest is computed in memory: 42 metrics of 500,000 rows take half of
+_MANY = 24
+"""Aggregates from which on they are computed in memory: 42 metrics of 500,000 rows take half of
 the time. 18 metrics take as long, and more memory.
 """
 _IN_MEMORY = 2**22
@@ -173,7 +168,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     """Return one row per group: `group` and the metrics under these column names."""
     plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, plan), ["group"], plan)
-    if len(plan.over_groups) >= _VERY_MANY and rows.height < _IN_MEMORY:
+    if len(plan.over_groups) >= _MANY and rows.height < _IN_MEMORY:
         table = table.collect(engine="in-memory").lazy()
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
@@ -260,7 +255,6 @@ def _blocks(rows: Rows, plan: Plan, ranked: PackedRows | None) -> pl.LazyFrame:
         k_at=k_at,
         extra_sums=plan.extra_sums,
         ranked=ranked,
-        many=len(plan.over_groups) >= _MANY,
     )
     if reads_retrieved and not rows.has_unranked:
         table = table.with_columns(retrieved_k="k")

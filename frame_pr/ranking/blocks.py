@@ -58,7 +58,6 @@ def blocks_of(
     k_at: Mapping[str, Reached] = MappingProxyType({}),
     extra_sums: Sequence[str] = (),
     ranked: PackedRows | None = None,
-    many: bool = False,
 ) -> pl.LazyFrame:
     """Return the table of blocks.
 
@@ -80,7 +79,7 @@ def blocks_of(
     the blocks that reach a threshold (`SortKey.reaches`), each is the k there up to the block; 0 if
     no block above reaches it. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a
     block with such a sum is a step, too. `ranked`: the result of `sorted_rows`, if it exists
-    already. `many`: whether many expressions read the blocks.
+    already.
     """
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
     if steps:
@@ -92,9 +91,8 @@ def blocks_of(
     cumulative = set() if rows.request.fills_labels else {UNJUDGED.block}
     early = steps and "first" not in wanted and {*extra_sums} <= cumulative
     blocks = _running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
-    if early and many and rows.height >= SMALL:
-        # Few rows are left: what follows should not be computed in the pieces of all of them.
-        blocks = blocks.collect(engine="streaming").lazy()
+    if early and rows.height >= SMALL:
+        blocks = _in_one_piece(blocks)
     blocks = _with_differences(blocks, rows, ranked, wanted, extra_sums)
     if steps:
         blocks = blocks.filter(_is_step(wanted, extra_sums))
@@ -173,6 +171,18 @@ def _running_totals(
     if rows.has_unranked:
         result["retrieved"] = key.is_retrieved()
     return table.select(**result)
+
+
+def _in_one_piece(blocks: pl.LazyFrame) -> pl.LazyFrame:
+    """Return blocks in memory, if few rows are left.
+
+    In the pieces of all rows, the streaming engine would compute whatever follows: average
+    precision of 2M rows takes 0.9 of the time.
+    """
+    pieces = blocks.collect(engine="streaming")
+    # Column by column, so that pieces and copy are not held at once.
+    columns = [pieces.drop_in_place(name).rechunk() for name in pieces.columns]
+    return pl.LazyFrame(columns)
 
 
 def _weight(ranked: PackedRows) -> pl.Expr:
