@@ -8,11 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.kinds import engine_for
 from frame_pr.frames.messages import pluralize, shown, warn
+from frame_pr.inputs.groups import judged_groups
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import Selection
-from frame_pr.inputs.values import label_value
 
 _DELIBERATE = 1e6  # A threshold this many times as large as all scores selects no row on purpose.
 _SHOWN = 5  # Thresholds in a message.
@@ -147,11 +146,10 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
 
 
 def _warn_of_unjudged_groups(selection: Selection[Any]) -> None:
-    data = selection.data
-    is_judged = label_value("truth", data.schema["truth"]).is_not_null().any()
-    of_groups = data.lazy().group_by(*selection.keys).agg(is_judged=is_judged)
-    counts = of_groups.select(pl.len(), pl.col("is_judged").sum())
-    groups, judged = counts.collect(engine=engine_for(data.height)).row(0)
+    groups_of_rows = judged_groups(selection.data, list(selection.keys))
+    is_judged = groups_of_rows.get_column("is_judged")
+    groups = is_judged.len()
+    judged = int(is_judged.sum())
     if judged < groups:
         warn(
             f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "

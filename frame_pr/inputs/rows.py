@@ -16,6 +16,7 @@ from frame_pr.inputs.groups import (
     MOST_GROUPS,
     MOST_GROUPS_WITH_PLACES,
     PLACES,
+    judged_groups,
     number_groups,
 )
 from frame_pr.inputs.request import OTHER_SYSTEM, Request
@@ -185,7 +186,7 @@ def rows_of(
     rows = _in_units(rows, unit)
     if request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
-        rows = _of_judged_groups(rows)
+        rows = _without_unjudged_groups(rows)
     return rows, output
 
 
@@ -263,9 +264,7 @@ def _counting_rows(
     data = selection.data
     keys = list(selection.keys)
     if request.unjudged == "trec_eval" and not all_rows:
-        # Leave out groups without any label.
-        is_judged = label_value("truth", data.schema["truth"]).is_not_null().any()
-        data = data.filter(is_judged.over(*keys) if keys else is_judged)
+        data = _of_judged_groups(data, keys)
 
     # If only some totals are a frame, the groups are those of the columns that have the others.
     if keys and totals and {*request.totals_read} <= {total.name for total in totals}:
@@ -280,6 +279,18 @@ def _counting_rows(
     if request.ordered:
         data = data.with_columns(_ties(data, request))
     return data
+
+
+def _of_judged_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Leave out the groups without any label."""
+    groups = judged_groups(data, keys)
+    if groups.get_column("is_judged").all():
+        return data
+    if not keys:
+        return data.clear()
+    return data.join(
+        groups.filter("is_judged"), on=keys, how="semi", nulls_equal=True, maintain_order="left"
+    )
 
 
 def _canonical(
@@ -342,7 +353,7 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr) -> pl.LazyFrame:
     return rows.with_columns(pl.when(~pl.col("dropped")).then(numbers).otherwise(0))
 
 
-def _of_judged_groups(rows: Rows) -> Rows:
+def _without_unjudged_groups(rows: Rows) -> Rows:
     """Drop the rows of groups without any label."""
     groups = rows.frame.filter("judged").select(pl.col("group").unique())
     judged = groups.collect().to_series()
