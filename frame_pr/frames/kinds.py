@@ -200,16 +200,19 @@ def on_frame(
     """
     if not isinstance(frame, pl.LazyFrame):
         return cast(Frame, compute(frame))
-    source: pl.LazyFrame = frame
-    if items is not None:
-        schema = source.collect_schema()
-        names = needed(source, items)
-        # If a column is missing, the function raises an error, which suggests one of all columns.
-        if all(name in schema for name in names):
-            source = source.select(map(by_name, dict.fromkeys(names)))
+    source = frame if items is None else projected(frame, items)
     no_rows = pl.DataFrame(schema=source.collect_schema())
     schema = (of_no_rows or compute)(no_rows).schema
     return cast(Frame, map_whole(source, compute, schema))
+
+
+def projected(frame: pl.LazyFrame, items: Sequence[Any]) -> pl.LazyFrame:
+    """Select the columns that these names and expressions read."""
+    names = needed(frame, items)
+    # If a column is missing, the caller's function raises an error, which suggests one of all.
+    if all(name in frame.collect_schema() for name in names):
+        return frame.select(map(by_name, dict.fromkeys(names)))
+    return frame
 
 
 def lazily(function: Function) -> Function:

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from frame_pr.frames.arguments import public_result
-from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
@@ -253,7 +252,6 @@ def _data(rows: ScoredRows, options: CurveOptions) -> Curves:
         raise TypeError(
             "plot takes truth and score for scored rows, or neither for a frame that curve gave"
         )
-    rows = rows._replace(frame=read_stream(rows.frame))
     return mean_curves(rows, options) if options.mean_over else curves_of_rows(rows, options)
 
 
