@@ -305,7 +305,7 @@ class ScoredRows(NamedTuple):
     score: Any
     by: Any
     positive: Any
-    options: Mapping[str, Any]
+    options: Any
 
     @property
     def keywords(self) -> Numbers:
@@ -321,7 +321,7 @@ class ScoredRows(NamedTuple):
         """Read a stream or a LazyFrame, which the calls that follow would read again."""
         frame = read_stream(self.frame)
         if isinstance(frame, pl.LazyFrame):
-            frame = collected(projected(frame, self.request.roles.columns), "auto")
+            frame = collected(projected(frame, self.request.columns), "auto")
         return self._replace(frame=frame)
 
     def table(self, names: Sequence[str]) -> Result:
