@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isfinite, sqrt
 from typing import Any
 
@@ -42,35 +42,40 @@ def _warn_of_whole_scores(
 ) -> None:
     """Warn of scores that look like predicted classes or like ranks, by their values."""
     data = selection.data
-    warnings: dict[str, Callable[[pl.DataFrame, Sequence[str], str], None]] = {}
+    keys = list(selection.keys)
+    number = pl.col("score").cast(pl.Float64).fill_nan(None)
+    classes: list[str] = []
+    ranks: list[str] = []
     for column in selection.scores:
         score = data[column]
         ends: Any = (score.min(), score.max())
         if ends in _CLASSES and not request.says_ties:
-            if _hold(score, pl.col("score").is_in([*map(float, ends)])):
-                warnings[column] = _warn_of_classes
-        elif ends[0] == 1 < ends[1] and not request.ascending:
-            warnings[column] = _warn_of_ranks
+            if _hold(score, number.is_in([*map(float, ends)])):
+                classes.append(column)
+        elif ends[0] == 1 < ends[1] <= data.height and not request.ascending:
+            ranks.append(column)
     # If one system has other scores, a rule is compared with a model. Tied ranks may be halves.
-    is_whole = pl.col("score") * 2 % 1 == 0
-    others = [data[name] for name in selection.scores if warnings.get(name) != _warn_of_classes]
-    if not warnings or not all(x.dtype.is_integer() or _hold(x, is_whole) for x in others):
+    is_whole = number * 2 % 1 == 0
+    others = [data[column] for column in selection.scores if column not in classes]
+    if not (classes or ranks) or not all(
+        score.dtype.is_integer() or _hold(score, is_whole) for score in others
+    ):
         return
-    keys = list(selection.keys)
-    for column, warn_of in warnings.items():
-        number = pl.col(column).cast(pl.Float64).fill_nan(None)
-        rows = data.select(*keys, hit=is_positive.fill_null(False), score=number)
-        warn_of(rows.filter(pl.col("score").is_not_null()), keys, selection.scores[column])
+    rows = _rows_of_few_groups(data, keys).with_columns(hit=is_positive)
+    for column in (*classes, *ranks):
+        of_score = rows.rename({column: "score"})
+        if column in classes:
+            _warn_of_classes(of_score.select(*keys, number), selection.scores[column])
+        else:
+            _warn_of_ranks(of_score, number, keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
     """Return whether a condition on `score` holds for all scores."""
     # The first scores of most frames tell, and take no time.
-    for part in (scores.head(_FIRST), scores):
-        table = part.cast(pl.Float64).fill_nan(None).to_frame("score")
-        if not table.select(condition.all()).item():
-            return False
-    return True
+    if len(scores) > _FIRST and not _hold(scores.head(_FIRST), condition):
+        return False
+    return bool(scores.to_frame("score").select(condition.all()).item())
 
 
 def _rows_of_few_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -84,37 +89,31 @@ def _rows_of_few_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame
     return rows.join(few_keys, on=keys, how="semi", nulls_equal=True)
 
 
-def _warn_of_classes(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+def _warn_of_classes(scores: pl.DataFrame, name: str) -> None:
     # If no rows of a group are tied, these scores rank them.
-    sample = _rows_of_few_groups(rows, keys).drop("hit").head(_FIRST)
-    if sample.is_duplicated().any():
-        low: Any = rows["score"].min()
+    if scores.drop_nulls("score").head(_FIRST).is_duplicated().any():
+        low: Any = scores["score"].min()
         warn(
             f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which "
-            f"look like predicted "
-            "classes and hardly rank the rows; give probabilities or scores, use confusion(truth, "
-            "prediction=...), or "
-            "give ties= to say that equal scores are meant"
+            "look like predicted classes and hardly rank the rows; give probabilities or scores, "
+            "use confusion(truth, prediction=...), or give ties= to say that equal scores are meant"
         )
 
 
-def _warn_of_ranks(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
-    rank = pl.col("score")
+def _warn_of_ranks(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str], name: str) -> None:
+    groups = rows.group_by(keys or pl.lit(0))
+    rank_of_hit = rank.filter(pl.col("hit"))
+    sums = groups.agg(n=rank.count(), hits=rank_of_hit.count(), sum_of_ranks=rank_of_hit.sum())
+    n = sums["n"].cast(pl.Float64)
+    hits = sums["hits"]
+    # The sum of the ranks of the positives if labels do not depend on ranks (Wilcoxon 1945).
+    below = hits * (n + 1) / 2 - sums["sum_of_ranks"]
+    variance = hits * (n - hits) * (n + 1) / 12
+    if below.sum() <= _SIGNIFICANT * sqrt(variance.sum()) or (n <= _SHORT_GROUP).all():
+        return
     # Tied rows have the smallest of their ranks, the largest, or the mean.
     is_ranked = rank.is_between(rank.rank("min"), rank.rank("max")).all()
-    n = pl.len().cast(pl.Float64)
-    hits = pl.col("hit").sum().cast(pl.Float64)
-    # The sum of the ranks of the positives if labels do not depend on ranks (Wilcoxon 1945).
-    expected = hits * (n + 1) / 2
-    variance = hits * (n - hits) * (n + 1) / 12
-    below = expected - rank.filter("hit").sum()
-    groups = (
-        _rows_of_few_groups(rows, keys)
-        .group_by(keys or pl.lit(0))
-        .agg(n=n, is_ranked=is_ranked, below=below, variance=variance)
-    )
-    are_small = groups["below"].sum() > _SIGNIFICANT * sqrt(groups["variance"].sum())
-    if are_small and groups["is_ranked"].all() and (groups["n"] > _SHORT_GROUP).any():
+    if groups.agg(is_ranked=is_ranked)["is_ranked"].all():
         warn(
             f"score: column {shown(name)} holds the ranks 1 to n of each group, and positives have "
             f"small ones; "
