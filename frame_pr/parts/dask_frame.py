@@ -94,8 +94,10 @@ class DaskFrame(Shuffled):
     def in_ranges(self, columns: Names, number: Part) -> Generator[OverRanges]:
         """Shuffle by ranges of scores."""
         ranged = DaskFrame(self._select(columns)).append_columns(columns, None, number)
-        ranged = _shuffled(ranged[[RANGE, *self._labels(columns)]], 1, pl.DataFrame.clone).persist()
-        yield partial(DaskFrame(ranged).collected, [*columns, RANGE])
+        ranged = ranged[[RANGE, *self._labels(columns)]]
+        shuffled = _shuffled(ranged, 1, pl.DataFrame.clone)
+        frame = DaskFrame(shuffled.persist())
+        yield partial(frame.collected, [*columns, RANGE])
 
     def union(self, groups: DataFrame, others: pl.DataFrame) -> DataFrame:
         """Concatenate both."""
@@ -130,9 +132,7 @@ def _shuffled(frame: DataFrame, keys: int, hashes: Part) -> DataFrame:
         partitions=partitions,
     )
     pieces = frame.map_partitions(split, meta=_PIECES)
-    gathered = (
-        pieces.shuffle(on="partition") if partitions > 1 else pieces.repartition(npartitions=1)
-    )
+    gathered = pieces.shuffle(on="partition", npartitions=partitions)
     join = partial(_joined, meta=meta)
     return gathered.map_partitions(join, meta=meta).clear_divisions()
 

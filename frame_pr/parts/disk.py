@@ -228,26 +228,35 @@ class DiskFrame(Distributed):
         """Return the frame with expressions as columns, and the request with their names."""
         if not any(isinstance(column, pl.Expr) for column in request.columns):
             return self, request
+        of_result = ("by", "score") if request.several else ("by",)
         columns: dict[str, pl.Expr] = {}
-        names: dict[str, list[str]] = {argument: [] for argument in request.arguments}
+        names: dict[str, list[str]] = {}
         # Names of keys and scores are in the result, so they come first.
-        for argument, items in sorted(
-            request.arguments.items(), key=lambda item: item[0] not in ("by", "score")
-        ):
+        arguments = request.arguments.items()
+        for argument, items in sorted(arguments, key=lambda item: item[0] not in of_result):
             self.names_of(argument, [item for item in items if not isinstance(item, pl.Expr)])
-            pairs = expanded(self.frame, argument, items)
-            several = argument == "by" or (argument == "score" and request.several)
-            if len(pairs) != 1 and not several:
-                raise ValueError(f"{argument} gives {len(pairs)} columns: it must be one")
-            for name, source in pairs.items():
-                # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
-                label = name if several or name not in columns else f"{argument} {name}"
-                if not columns.setdefault(label, source).meta.eq(source):
-                    raise ValueError(
-                        f"{argument}: {shown(name)} is also another column of the call; use alias()"
-                    )
-                names[argument].append(label)
+            sources = expanded(self.frame, argument, items)
+            if len(sources) != 1 and argument not in of_result:
+                raise ValueError(f"{argument} gives {len(sources)} columns: it must be one")
+            names[argument] = [
+                _add_column(columns, argument, name, source, renames=argument not in of_result)
+                for name, source in sources.items()
+            ]
         return replace(self, expressions=columns), with_names(request, names)
+
+
+def _add_column(
+    columns: dict[str, pl.Expr], argument: str, name: str, source: pl.Expr, *, renames: bool
+) -> str:
+    """Add a column and return its name, which is another one if there is a column of this name."""
+    # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
+    if renames and name in columns:
+        name = f"{argument} {name}"
+    if not columns.setdefault(name, source).meta.eq(source):
+        raise ValueError(
+            f"{argument}: {shown(name)} is also another column of the call; use alias()"
+        )
+    return name
 
 
 @contextmanager

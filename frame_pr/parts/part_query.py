@@ -120,7 +120,8 @@ class PartQuery:
         """Count the rows of a part that have the positive label, and return some of the labels."""
         truth = str(self.request.single["truth"])
         hits = is_positive(truth, truth, part.collect_schema()[truth], self.request.positive)
-        return part.select(hits=hits.sum(), labels=by_name(truth).unique().head(_LABELS).implode())
+        labels = by_name(truth).unique().head(_LABELS)
+        return part.select(hits=hits.sum(), labels=labels.implode())
 
     def refuse_label(self, labels: Iterable[pl.DataFrame]) -> None:
         """Check that some part of the frame has the positive label.

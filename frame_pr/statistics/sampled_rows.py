@@ -147,8 +147,8 @@ class SampledRows(Sampled):
                 hits=pl.lit(0, pl.Int64),
             ),
         ]
-        counted = pl.concat(lines).filter(pl.col("count") > 0)
-        return counted.select("group", "truth", "count", *BLOCK_COLUMNS)
+        table = pl.concat(lines).filter(pl.col("count") > 0)
+        return table.select("group", "truth", "count", *BLOCK_COLUMNS)
 
     def _blocks(self, *columns: str, steps: bool = False) -> pl.DataFrame:
         """Return the blocks, or only steps, with what influences read and these columns."""
@@ -414,6 +414,9 @@ def _has_closed_form(name: str, what: Evaluation) -> bool:
 
 def counted_rows(rows: Rows) -> pl.DataFrame:
     """Return the rows that count, with `count`."""
-    counted = rows.frame.filter(~pl.col("dropped")) if rows.drops else rows.frame
-    table = collected(counted, "auto")
-    return table if rows.has_counts else table.with_columns(count=pl.lit(1, pl.Int64))
+    frame = rows.frame
+    if rows.drops:
+        frame = frame.filter(~pl.col("dropped"))
+    if not rows.has_counts:
+        frame = frame.with_columns(count=pl.lit(1, pl.Int64))
+    return collected(frame, "auto")

@@ -425,7 +425,8 @@ def error_of_fixed_mean(value: str, error: str) -> pl.Expr:
     """
     n = pl.col(value).count()
     is_complete = (pl.col(error).count() == n) & (n > 0)
-    return pl.when(is_complete).then((pl.col(error) ** 2).sum().sqrt() / n)
+    variance = (pl.col(error) ** 2).sum()
+    return pl.when(is_complete).then(variance.sqrt() / n)
 
 
 def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> pl.DataFrame:

@@ -120,9 +120,9 @@ def _combine_intervals(
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
             reach_down = root * np.hypot(high_a - a.value, b.value - low_b)
             reach_up = root * np.hypot(a.value - low_a, high_b - b.value)
-            low = np.maximum(difference - reach_down, -1.0)
-            high = np.minimum(difference + reach_up, 1.0)
-            return low, high
+            low = difference - reach_down
+            high = difference + reach_up
+            return low.clip(-1.0), high.clip(None, 1.0)
 
         low, high = interval(hypothesis.alpha)
         two_sided = p_value_of_interval(interval, hypothesis.null_value, difference)
