@@ -116,22 +116,31 @@ def numbers_in_frame(
     # Without keys, the number is that of all groups.
     on = [*keys, "every"]
     numbers = total.table.with_columns(every=True)
-    if more := numbers.height - numbers.n_unique(on):
-        rows = pluralize(more, "row", "rows")
-        raise ValueError(f"{name} frame has {rows} more than groups: it must have one row for each")
+    repeats = numbers.filter(~pl.struct(on).is_first_distinct())
+    if repeats.height:
+        rows = pluralize(repeats.height, "row", "rows")
+        raise ValueError(
+            f"{name} frame has {rows} more than groups{_such_as(repeats, keys)}: it must have one "
+            "row for each"
+        )
     table = groups.with_columns(every=True).collect()
     missing = table.join(numbers, on=on, how="anti", nulls_equal=True)
     if missing.height and has_rows:
-        example = ""
-        if keys:
-            key = missing.select(keys).row(0)
-            example = f", such as {shown(key if len(key) > 1 else key[0])}"
         raise ValueError(
             f"{name} frame has no row for {missing.height} of "
-            f"{pluralize(table.height, 'group', 'groups')}{example}: every group of the frame "
-            f"needs one, under keys of the same type{advice}"
+            f"{pluralize(table.height, 'group', 'groups')}{_such_as(missing, keys)}: every group "
+            f"of the frame needs one, under keys of the same type{advice}"
         )
     return table.join(numbers, on=on, how="left", nulls_equal=True).select("group", name)
+
+
+def _such_as(groups: pl.DataFrame, keys: Sequence[str]) -> str:
+    """Return the key of one of these groups, for an error."""
+    key = groups.row(0, named=True)
+    values = tuple(key[name] for name in keys)
+    if not values:
+        return ""
+    return f", such as {shown(values if len(values) > 1 else values[0])}"
 
 
 def _typed(name: str, column: str, numbers: pl.Series, dtype: pl.DataType) -> pl.Series:

@@ -127,6 +127,8 @@ def test_a_threshold_of_a_key_that_no_group_can_have(make):
     table = pl.DataFrame({"q": [1, 300], "t": [0.5, 0.05]})
     with pytest.raises(ValueError, match="no row for 1 of 2 groups, such as None"):
         fp.confusion(make(frame), "y", "s", threshold=table, by="q").lazy().collect()
+    with pytest.raises(ValueError, match="1 row more than groups, such as 1: it must have one"):
+        fp.confusion(frame, "y", "s", threshold=table[[0, 0, 1]], by="q")
     both = pl.concat([table, pl.DataFrame({"q": [None], "t": [0.85]}, schema=table.schema)])
     counts = fp.confusion(make(frame), "y", "s", threshold=both, by="q").lazy().collect()
     assert counts.select("q", "threshold", "tp").rows() == [(None, 0.85, 0), (1, 0.5, 1)]
