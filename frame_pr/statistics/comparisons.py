@@ -580,14 +580,12 @@ def _columns_shown(
     # With keys there is no place for the group before, either.
     is_previous = isinstance(call.baseline, str) and call.baseline == "previous"
     is_fixed = call.baseline is not None and (has_keys or not is_previous)
-    left_out = set()
-    if is_one_pair or is_fixed:
-        left_out.add("baseline")
-    if is_one_pair and has_keys:
-        left_out.add("system")
-    if "p_adjusted" in columns:
-        left_out.add("p_value")
-    return [name for name in columns if name not in left_out]
+    is_hidden = {
+        "baseline": is_one_pair or is_fixed,
+        "system": is_one_pair and has_keys,
+        "p_value": "p_adjusted" in columns,
+    }
+    return [name for name in columns if not is_hidden.get(name)]
 
 
 # frames of a dict

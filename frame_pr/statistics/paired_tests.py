@@ -79,7 +79,7 @@ def differences_of_units(comparison: Comparison) -> pl.DataFrame:
         cluster="cluster" if sample.clustered else "row",
     )
     on = [*pairs.on, "unit", "cluster"]
-    both = pairs.within(values, on).both(values, how="left")
+    both = pairs.within(values, on).both(values)
 
     largest = pl.max_horizontal(pl.col("base value", "value").abs()).max()
     noise = TIE * largest.over(pairs.test)
@@ -292,7 +292,7 @@ def _squares(pairs: Pairs, influences: pl.DataFrame) -> pl.DataFrame:
     D = pl.col("D")
     base = pairs.side(influences, "a").with_columns(-D)
     sides = pl.concat([base, pairs.side(influences, "b")])
-    differences = sides.group_by(*pairs.test, "cluster").agg(D.sum())
+    differences = sides.drop_nulls("D").group_by(*pairs.test, "cluster").agg(D.sum())
     return differences.group_by(pairs.test).agg(
         n=pl.len().cast(pl.Int64),
         squares=(D**2).sum(),

@@ -131,21 +131,17 @@ class Pairs(NamedTuple):
         keys = table.select(on).unique()
         return self._replace(on=on, table=keys.join(self.table, on=self.on, nulls_equal=True))
 
-    def side(
-        self, table: pl.DataFrame, place: str, how: Literal["inner", "left"] = "inner"
-    ) -> pl.DataFrame:
+    def side(self, table: pl.DataFrame, place: str) -> pl.DataFrame:
         """Join the rows of one system of each pair, whose place is the column `a` or `b`."""
         return self.table.join(
             table,
             left_on=[*self.on, place],
             right_on=[*self.on, "place"],
-            how=how,
+            how="left",
             nulls_equal=True,
         )
 
-    def both(
-        self, table: pl.DataFrame, *more: str, how: Literal["inner", "left"] = "inner"
-    ) -> pl.DataFrame:
+    def both(self, table: pl.DataFrame, *more: str) -> pl.DataFrame:
         """Join the rows of both systems to each pair; columns of the baseline begin with `base `.
 
         `table`: the name of the system, the columns `on`, and `more` columns in which both systems
@@ -154,8 +150,8 @@ class Pairs(NamedTuple):
         table = self.with_places(table)
         on = [*self.on, *more]
         base = table.rename(lambda name: name if name in (*on, "place") else f"base {name}")
-        of_base = self._replace(table=self.side(base, "a", how))
-        return of_base._replace(on=on).side(table, "b", how)
+        of_base = self._replace(table=self.side(base, "a"))
+        return of_base._replace(on=on).side(table, "b")
 
 
 class Comparison(NamedTuple):

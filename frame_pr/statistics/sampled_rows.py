@@ -361,55 +361,42 @@ def samples(
     if units is not None:
         yield units, method == "bootstrap"
         return
-    names = list(what.named.values())
-    is_drawn = [method == "bootstrap"] * len(names)
-    if method is None:
-        is_drawn = [not _has_closed_form(name, what) for name in names]
-    parts = []
-    for drawn, metrics_of, caller in _WAYS:
-        numbers = [m for m, name in enumerate(names) if is_drawn[m] == drawn]
-        if numbers:
-            metrics = metrics_of([names[m] for m in numbers], what)
-            parts.append((metrics, numbers, drawn))
-        if numbers and each_row:
-            refuse_options(caller, what.options, EACH_ROW)
+    parts: dict[bool, dict[int, RowMetric]] = {False: {}, True: {}}
+    for m, name in enumerate(what.named.values()):
+        has_closed_form = method == "closed" or (method is None and _has_closed_form(name, what))
+        target = _closed_form(name, what) if has_closed_form else drawn_metric(name)
+        parts[not has_closed_form][m] = target
+    caller = "a standard error" if parts[False] else "a bootstrap"
+    if each_row:
+        refuse_options(caller, what.options, EACH_ROW)
+    if parts[True]:
+        refuse_options("a bootstrap", what.options, DRAWN_ROWS)
     rows, output = rows_of(frame, replace(what.request(), each_row=each_row))
-    for metrics, numbers, drawn in parts:
-        yield SampledRows(what, output, what.key_columns(output), rows, metrics, numbers), drawn
-
-
-def _closed_forms(names: Sequence[str], what: Evaluation) -> list[RowMetric]:
-    """Return the metrics; raise if one has no standard error with these options."""
-    metrics = [of_rows(name) for name in names]
-    refusals = SAMPLED_ROWS if what.cluster is None else (*SAMPLED_ROWS, *SAMPLED_CLUSTERS)
-    refuse_options("a standard error", what.options, refusals)
-    has_total = what.options.get("total_positives") is not None
-    if has_total and any(target.missing is None for target in metrics):
-        raise ValueError(
-            "total_positives=: where rows are sampled, only average_precision has a standard error "
-            "with it; put missing rows in, with a null score and unscored='unretrieved'"
-        )
-    return metrics
-
-
-def _drawn_metrics(names: Sequence[str], what: Evaluation) -> list[RowMetric]:
-    """Return the metrics; raise if rows cannot be drawn with these options."""
-    refuse_options("a bootstrap", what.options, DRAWN_ROWS)
-    return [drawn_metric(name) for name in names]
-
-
-_WAYS = (
-    (False, _closed_forms, "a standard error"),
-    (True, _drawn_metrics, "a bootstrap"),
-)
-"""Whether rows are drawn again, how metrics are validated, and what messages call the way."""
+    keys = what.key_columns(output)
+    for is_drawn, metrics in parts.items():
+        if metrics:
+            targets = list(metrics.values())
+            yield SampledRows(what, output, keys, rows, targets, list(metrics)), is_drawn
 
 
 def _has_closed_form(name: str, what: Evaluation) -> bool:
     """Return whether a metric has a standard error with these options."""
     with suppress(ValueError):
-        return bool(_closed_forms([name], what))
+        return bool(_closed_form(name, what))
     return False
+
+
+def _closed_form(name: str, what: Evaluation) -> RowMetric:
+    """Return the metric; raise if it has no standard error with these options."""
+    target = of_rows(name)
+    refusals = SAMPLED_ROWS if what.cluster is None else (*SAMPLED_ROWS, *SAMPLED_CLUSTERS)
+    refuse_options("a standard error", what.options, refusals)
+    if target.missing is None and what.options.get("total_positives") is not None:
+        raise ValueError(
+            "total_positives=: where rows are sampled, only average_precision has a standard error "
+            "with it; put missing rows in, with a null score and unscored='unretrieved'"
+        )
+    return target
 
 
 def counted_rows(rows: Rows) -> pl.DataFrame:

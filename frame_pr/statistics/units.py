@@ -448,7 +448,7 @@ def influences_on_mean(table: pl.DataFrame, keys: Sequence[str], name: str) -> p
         D=left_out("share"),
         positives="share",
         negatives="share",
-        alone=pl.lit(False),
+        alone=False,
     )
 
 

@@ -174,7 +174,7 @@ def warn_of_groups(comparison: Comparison) -> None:
     assert isinstance(rows, SampledRows)
     if rows.rows.request.weights_classes:
         return
-    both = pairs.both(rows.table.filter(m=0)).sort(pairs.test)
+    both = pairs.both(rows.table).filter(m=0).sort(pairs.test)
     if comparison.call.frames and not rows.clustered:
         _warn_of_same_rows(both)
     names = [metric.name for metric in rows.metrics if metric.of_prevalence]
