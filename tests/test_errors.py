@@ -261,6 +261,7 @@ run.pr.average_precision("rel", pl.lit(2**100).cast(pl.Int128))
     | values of more than 63 bits: cast it to Float64
 run.pr.evaluate("f2@2", "rel", "s", weight="w")  | have no rank: use a threshold or a recall instead
 run.pr.evaluate("rbp0.8", "rel", "s", weight="w")  | uses ranks, and weighted rows have no rank
+run.pr.with_metrics({"group": "roc_auc"}, "rel", "s")  | metrics: frame_pr uses the name 'group'
 run.pr.evaluate("ndcg", "rel", "s", gain=pl.lit(-1.0))  | gains are finite, and 0 or more
 run.pr.evaluate("ndcg", "rel", "s", gain="w", weight="w")  | give one of the two
 run.pr.evaluate("roc_auc", "rel", "s", gain="w")  | none of them is asked for: leave it out

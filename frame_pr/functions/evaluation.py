@@ -417,6 +417,8 @@ def metrics_named(metrics: Metrics, *columns: Any) -> dict[str, str]:
                 raise TypeError(f"metrics takes a dict of new name and metric; got {pair}")
             if is_metric(name) and not is_metric(of):
                 raise ValueError(f"metrics: the new name comes first, then the metric; got {pair}")
+            if name == "group":
+                raise ValueError(f"metrics: frame_pr uses the name 'group'; give {of} another one")
     else:
         named = {name: name for name in names_of("metrics", metrics, "names of metrics")}
     try:
