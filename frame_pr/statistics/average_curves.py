@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
-from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.dispatch import kind_of
 from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
-from frame_pr.functions.evaluation import keys_of_means
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.inputs.request import Use, request_of
-from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import rows_of
+from frame_pr.statistics.bootstrap import Draws, draws_of
+from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import scipy_special, with_bounds_of_means
-from frame_pr.statistics.intervals import intervals, validate_confidence
+from frame_pr.statistics.intervals import validate_confidence
+from frame_pr.statistics.sampled_rows import Sample, samples
 from frame_pr.statistics.units import (
     Evaluation,
+    UnitValues,
     give_sorted,
-    keys_left,
     means_over,
     unit_values_of,
 )
@@ -174,195 +173,120 @@ def average_curve(
     scipy_special()
     check_choice("x", x, ("recall", "fpr"))
     check_choice("band", band, ("interval", "std", "quartiles", None))
-    points = check_whole("points", points, 2, MOST_LEVELS)
+    last = check_whole("points", points, 2, MOST_LEVELS) - 1
     interpolated = check_flag("interpolated", interpolated)
     confidence = validate_confidence(confidence)
     if interpolated and x == "fpr":
         raise ValueError("interpolated= is about precision by recall: leave it out, or x=")
-    what = _Curve(frame, truth, score, by, mean_over, positive, x, points, interpolated, options)
+    y = "recall" if x == "fpr" else "precision"
+    metric = f"interpolated_{y}" if interpolated else y
+    # At recall 0 no row is selected, so the precision is undefined.
+    first = 1 if metric == "precision" else 0
+    names = [f"{metric}@{x}={i / last:.15g}" for i in range(first, last + 1)]
+    arguments: Any = options | {"positive": positive}
+    what = Evaluation(names, truth, score, by, mean_over, options.get("cluster"), None, arguments)
+    without = "" if mean_over is None else "mean_over="
+    draws = draws_of(options, repeats=without, seed=without)
     if mean_over is None:
-        if band in ("std", "quartiles"):
-            raise ValueError(f"band={band!r} is that of several groups: name them, mean_over=")
-        curve: Frame = _curve_of_rows(what, band, confidence)
-        return curve
-    for option in ("cluster", "repeats", "seed"):
-        if options.get(option) is not None:
+        if band != "interval":
             raise ValueError(
-                f"{option}= is about rows that are drawn, and with mean_over= groups are: leave it "
+                f"band={band!r} is about the mean of groups: name them, mean_over=; curve has the "
+                "curve of one test set without a band"
+            )
+        sample, table = _curve_of_rows(frame, what, draws, confidence)
+    else:
+        if what.cluster is not None:
+            raise ValueError(
+                "cluster= is about rows that are drawn, and with mean_over= groups are: leave it "
                 "out"
             )
-    mean: Frame = _mean_curve(what, band, confidence)
-    return mean
-
-
-class _Curve(NamedTuple):
-    """The arguments that say which curve to compute."""
-
-    frame: Any
-    truth: Any
-    score: Any
-    by: Any
-    mean_over: Any
-    positive: Any
-    x: str
-    points: int
-    interpolated: bool
-    options: AverageCurveOptions
-
-    @property
-    def y(self) -> str:
-        """Return the name of the column with the heights of the curve."""
-        return "precision" if self.x == "recall" else "recall"
-
-    @property
-    def metrics(self) -> dict[str, int]:
-        """Return the metric at each level, with its level."""
-        metric = f"interpolated_{self.y}" if self.interpolated else self.y
-        # At recall 0 no row is selected, so the precision is undefined.
-        first = 1 if self.x == "recall" and not self.interpolated else 0
-        last = self.points - 1
-        return {f"{metric}@{self.x}={i / last:.15g}": i for i in range(first, self.points)}
-
-
-def _curve_of_rows(what: _Curve, band: Band | None, confidence: float) -> Any:
-    """Return the curve of each group of `by`, with the band of a bootstrap of its rows."""
-    arguments: Any = what.options | {"positive": what.positive, "by": what.by}
-    names = list(what.metrics)
-    if band is None:
-        raise ValueError("band=None: curve has the curve of one test set without a band")
-    found = kind_of(
-        intervals(
-            what.frame,
-            names,
-            what.truth,
-            what.score,
-            method="bootstrap",
-            confidence=confidence,
-            **arguments,
-        )
+        sample = _values_at_levels(frame, what, metric, last)
+        table = _means_of_groups(sample, band, confidence)
+    level = (pl.col("m") + first) / last
+    table = table.with_columns(level.alias(x), pl.col("value").alias(y))
+    result: Frame = give_sorted(
+        table, sample.keys, sample.output, [x], (x, y, "low", "high", "groups")
     )
-    keys = found.columns[: found.columns.index("metric")]
-    refuse_clash(map(str, keys), (what.x, what.y, "groups"))
-    found, _ = found.with_keys(keys)
-    level = pl.col("metric").cast(pl.String).replace_strict(what.metrics, return_dtype=pl.Int64)
-    table = found.read(found.columns).select(
-        *(by_name(str(key)) for key in keys),
-        (level / (what.points - 1)).alias(what.x),
-        pl.col("value").alias(what.y),
-        "low",
-        "high",
-        groups=pl.lit(1, dtype=pl.Int64),
-    )
-    return found.give(table, list(map(str, keys)))
+    return result
 
 
-def _mean_curve(what: _Curve, band: Band | None, confidence: float) -> Any:
-    """Return the mean of the curves of groups, with the band of the mean or of the groups."""
-    values_of = _recalls
-    if what.x == "recall":
-        values_of = _heights
-    values, keys, output = values_of(what)
-    low, high = _band_of_groups(band)
-    levels = [*keys.values(), "level", "m"]
-    table = means_over(values.with_columns(m=0), levels, 1, low=low, high=high)
-    table = table.with_columns(pl.col("low", "high").clip(0.0, 1.0))
-
-    last = what.points - 1
-    level = pl.col("level")
-    if band == "interval":
-        # All rows have a false positive rate of at most 1, so that recall is 1 there.
-        is_end = (level == last) & pl.lit(what.x == "fpr")
-        table = with_bounds_of_means(table, ["share"], confidence, certain=is_end)
-    x = level / last
-    y = pl.col("value")
-    table = table.with_columns(x.alias(what.x), y.alias(what.y))
-    columns = (what.x, what.y, "low", "high", "groups")
-    return give_sorted(table, keys, output, [what.x], columns)
+def _curve_of_rows(
+    frame: Any, what: Evaluation, draws: Draws, confidence: float
+) -> tuple[Sample, pl.DataFrame]:
+    """Return the rows, and the values at all levels with the band of a bootstrap."""
+    ((sample, _),) = samples(frame, what, None, "bootstrap")
+    table = intervals_of_draws(sample, draws, confidence)
+    return sample, table.with_columns(groups=pl.lit(1, dtype=pl.Int64))
 
 
-def _band_of_groups(band: Band | None) -> tuple[pl.Expr, pl.Expr]:
-    """Return the ends of a band of groups at a level; null if the band is that of the mean."""
+def _means_of_groups(sample: UnitValues, band: Band | None, confidence: float) -> pl.DataFrame:
+    """Return the means over groups at all levels, with the band of the mean or of the groups."""
     value = pl.col("value")
+    low = high = pl.lit(None, pl.Float64)
     if band == "std":
-        mean = value.mean()
-        std = value.std()
-        return mean - std, mean + std
+        low = value.mean() - value.std()
+        high = value.mean() + value.std()
     if band == "quartiles":
         low = value.quantile(0.25, "linear")
         high = value.quantile(0.75, "linear")
-        return low, high
-    null = pl.lit(None, pl.Float64)
-    return null, null
+    levels = len(sample.what.metrics)
+    table = means_over(sample.table, sample.key_columns, levels, low=low, high=high)
+    table = table.filter(pl.col("groups") > 0).with_columns(pl.col("low", "high").clip(0.0, 1.0))
+    if band != "interval":
+        return table
+    # All rows have a false positive rate of at most 1, so that recall is 1 there.
+    is_end = pl.lit(sample.what.metrics[-1] == "recall@fpr=1") & (pl.col("m") == levels - 1)
+    return with_bounds_of_means(table, ["share"] * levels, confidence, certain=is_end)
 
 
-def _recalls(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
-    """Return the recall of groups at levels of the false positive rate, and the keys left."""
-    options: Any = what.options | {"positive": what.positive}
-    call = Evaluation(
-        list(what.metrics),
-        what.truth,
-        what.score,
-        keys_of_means(what.by, what.mean_over),
-        what.mean_over,
-        None,
-        None,
-        options,
-    )
-    recalls = unit_values_of(what.frame, call)
-    assert recalls is not None
-    table = recalls.table.drop_nulls("value")
-    level = pl.col("m").cast(pl.Int64)
-    table = table.with_columns(level=level)
-    return table, recalls.keys, recalls.output
-
-
-def _heights(what: _Curve) -> tuple[pl.DataFrame, Mapping[str, str], OutputFrame[Any]]:
-    """Return the height of the curve of groups at levels of recall, and the keys left."""
-    keys = keys_of_means(what.by, what.mean_over)
+def _values_at_levels(frame: Any, what: Evaluation, metric: str, last: int) -> UnitValues:
+    """Return the values of groups: the mean height of a curve of precision up to each level."""
+    if metric == "recall":
+        recalls = unit_values_of(frame, what)
+        assert recalls is not None
+        return recalls
+    positive = what.options.get("positive")
     options = options_in(what.options)
-    request = request_of(what.truth, what.score, keys, what.positive, options)
+    request = request_of(what.truth, what.score, what.columns, positive, options)
     request = request.used_as(Use(ranks=True), ["positives"])
-    rows, output = rows_of(what.frame, request, all_groups=True)
-
+    rows, output = rows_of(frame, request, all_groups=True)
     columns = ("precision", "recall_step", "interpolated_precision")
     blocks = curve_table(rows, columns, unretrieved=True)
-    heights = heights_of(blocks, what.points, interpolated=what.interpolated)
-    heights = output.restored(heights)
-    names = keys_left(output.keys, what.mean_over)
-    left = {name: output.key_columns[name] for name in names}
-    return collected(heights, "auto"), left, output
+    heights = heights_of(blocks, last, interpolated=metric != "precision")
+    table = collected(output.restored(heights), "auto")
+    return UnitValues(what, output, what.key_columns(output), table)
 
 
-def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
-    """Return the height of curves at all levels, `group`, `level` and `value`, with positives.
+def heights_of(table: pl.LazyFrame, last: int, *, interpolated: bool) -> pl.LazyFrame:
+    """Return the height of curves at all levels, `group`, `m` and `value`, with positives.
 
     `table`: curves, by group and from the best score on, with `tp`, `positives`, `retrieved`,
     `recall_step` and both precisions. A group has a height of 0 at the levels that it does not
-    reach.
+    reach. `m` is the place of the level, which without `interpolated` is above 0.
     """
-    last = points - 1
     level = pl.col("level")
+    place = (level if interpolated else level - 1).cast(pl.Int32)
     positives = pl.col("positives")
     # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the
     # float 0.3.
     table = table.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     # In units in which a level is as wide as the number of positives, so that widths are integers.
     area = pl.col("precision") * (pl.col("hits").cast(pl.Float64) * last)
-    steps = table.filter("retrieved", pl.col("recall_step") > 0)
-    steps = steps.with_columns(end=pl.col("tp") * last, area=area.cum_sum().over("group"))
-    whole_area = area.filter("retrieved").sum()
-    groups = (
-        table.filter(positives > 0)
-        .group_by("group")
-        .agg(positives.first(), whole_area=whole_area)
-        .sort("group")
+    steps = table.filter("retrieved", pl.col("recall_step") > 0).select(
+        "group",
+        "precision",
+        "interpolated_precision",
+        end=pl.col("tp") * last,
+        area=area.cum_sum().over("group"),
     )
-    levels = pl.LazyFrame({"level": range(points)}, schema={"level": pl.Int64})
-    grid = groups.join(levels, how="cross", maintain_order="left_right")
-    # Sums of float weights may miss a level by their rounding errors.
+    groups = table.filter(positives > 0).group_by("group")
+    whole_area = area.filter("retrieved").sum()
+    totals = groups.agg(positives.first(), whole_area=whole_area).sort("group")
+    levels = pl.LazyFrame({"level": range(last + 1)}, schema={"level": pl.Int64})
+    grid = totals.join(levels, how="cross", maintain_order="left_right")
+    # The step that reaches the level. Sums of float weights may miss a level by their rounding
+    # errors.
     target = level * positives * (1 - 1e-12)
-    steps = steps.select("group", "end", "area", "precision", "interpolated_precision")
-    # The step that reaches the level.
     grid = grid.with_columns(target=target).join_asof(
         steps,
         left_on="target",
@@ -372,8 +296,10 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
         check_sortedness=False,
     )
     if interpolated:
-        return grid.select("group", "level", value=pl.col("interpolated_precision").fill_null(0.0))
+        return grid.select("group", m=place, value=pl.col("interpolated_precision").fill_null(0))
     behind = pl.col("end") - level * positives
-    reached = (pl.col("area") - pl.col("precision") * behind).fill_null(pl.col("whole_area"))
+    reached = pl.col("area") - pl.col("precision") * behind
+    reached = reached.fill_null(pl.col("whole_area"))
     height = (reached - reached.shift(1)) / positives
-    return grid.select("group", "level", value=height.clip(0.0, 1.0)).filter(level > 0)
+    heights = grid.select("group", m=place, value=height.clip(0.0, 1.0))
+    return heights.filter(pl.col("m") >= 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from frame_pr.frames.arguments import check_flag, check_whole
 from frame_pr.frames.progress import with_progress
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
@@ -42,14 +43,38 @@ _RARER = pl.col("df") + 1
 class Draws(NamedTuple):
     """How rows, groups or clusters are drawn, or signs of differences."""
 
-    repeats: int
-    seed: int
+    repeats: int = 1_000
+    seed: int = 0
+    resamples: int = 10_000
+    """Number of drawn sign flips."""
     stratified: bool = False
     """Whether positives and negatives are drawn separately, so that their numbers stay."""
-    progress: bool = False
+    progress: bool = True
     """Whether a long bootstrap shows its progress."""
-    flips: int = 0
-    """Number of drawn sign flips."""
+
+
+_LEAST = {"repeats": 100, "seed": 0, "resamples": 1}
+
+
+def draws_of(options: Mapping[str, Any], **without: str) -> Draws:
+    """Validate the options of random draws.
+
+    `without`: for each number that the call has, the argument by which there are no such draws.
+    """
+    draws: dict[str, Any] = {}
+    for name, argument in without.items():
+        number = options.get(name)
+        if number is not None:
+            if argument:
+                raise ValueError(
+                    f"{name}= is about random draws, and {argument} has none: leave it out"
+                )
+            most = None if name == "seed" else 1_000_000
+            draws[name] = check_whole(name, number, _LEAST[name], most)
+    for name in ("stratified", "progress"):
+        if name in options:
+            draws[name] = check_flag(name, options[name])
+    return Draws(**draws)
 
 
 class Replicates(NamedTuple):

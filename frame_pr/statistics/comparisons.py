@@ -14,7 +14,7 @@ from frame_pr.frames.dispatch import find_kind, kind_of, read_stream
 from frame_pr.frames.kinds import Frame, on_frame
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions
-from frame_pr.statistics.bootstrap import Draws
+from frame_pr.statistics.bootstrap import Draws, draws_of
 from frame_pr.statistics.bootstrap_intervals import compare_drawn_units, compare_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
@@ -23,7 +23,7 @@ from frame_pr.statistics.bounds import (
     scipy_special,
     warn_without_bounds,
 )
-from frame_pr.statistics.intervals import validate_confidence, whole_of_draws
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.paired_tests import (
     compare_by_delong,
     compare_rows,
@@ -286,16 +286,9 @@ def _validated_draws(options: CompareOptions, method: Method | None, test: str) 
         closed = f"test={test!r}"
         if method == "bootstrap":
             raise ValueError(f"method='bootstrap' has a test of its own: leave out {closed}")
-    of_seed = closed
-    of_flips = f"test={test!r}"
     if test == "permutation":
-        of_seed = of_flips = ""
-    return Draws(
-        whole_of_draws(options, "repeats", 1_000, 100, closed),
-        whole_of_draws(options, "seed", 0, 0, of_seed),
-        progress=check_flag("progress", options.get("progress", True)),
-        flips=whole_of_draws(options, "resamples", 10_000, 1, of_flips),
-    )
+        return draws_of(options, repeats=closed, seed="", resamples="")
+    return draws_of(options, repeats=closed, seed=closed, resamples=f"test={test!r}")
 
 
 def _compared(frame: Any, call: Call) -> Any:

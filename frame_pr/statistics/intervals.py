@@ -8,14 +8,14 @@ from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_flag, check_float, check_whole, public
+from frame_pr.frames.arguments import check_choice, check_flag, check_float, public
 from frame_pr.frames.dispatch import read_stream
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.slices import on_slices
 from frame_pr.inputs.options import Column, Columns, EvaluationOptions, options_in
 from frame_pr.inputs.request import request_of
-from frame_pr.statistics.bootstrap import Draws
+from frame_pr.statistics.bootstrap import Draws, draws_of
 from frame_pr.statistics.bootstrap_intervals import intervals_of_draws
 from frame_pr.statistics.bounds import (
     UNIT_HINT,
@@ -226,7 +226,10 @@ def intervals(
     confidence = validate_confidence(confidence)
     columns = (*COLUMNS, *DETAILS) if check_flag("details", details) else COLUMNS
     way: Any = check_choice("method", method, (*get_args(Method), None))
-    draws = _validated_draws(way, repeats, seed, stratified, progress)
+    closed = "method='closed'" if method == "closed" else ""
+    numbers = {"repeats": repeats, "seed": seed}
+    flags = {"stratified": stratified, "progress": progress}
+    draws = draws_of(numbers | flags, repeats=closed, seed=closed)
     if draws.stratified:
         if cluster is not None:
             raise ValueError(
@@ -241,18 +244,6 @@ def intervals(
     )
     result: Frame = give_sorted(table, source.keys, source.output, ["m"], columns)
     return result
-
-
-def _validated_draws(
-    method: Method | None, repeats: Any, seed: Any, stratified: Any, progress: Any
-) -> Draws:
-    """Validate how rows are drawn again."""
-    options = {"repeats": repeats, "seed": seed}
-    without = "method='closed'" if method == "closed" else ""
-    number = whole_of_draws(options, "repeats", 1_000, 100, without)
-    start = whole_of_draws(options, "seed", 0, 0, without)
-    is_stratified = check_flag("stratified", stratified)
-    return Draws(number, start, is_stratified, check_flag("progress", progress))
 
 
 def _bounded(
@@ -286,18 +277,6 @@ def _closed_bounds(source: Sample, confidence: float) -> pl.DataFrame:
         hint="" if source.what.averages else UNIT_HINT,
     )
     return table.with_columns(undefined_replicates=pl.lit(None, dtype=pl.Int64))
-
-
-def whole_of_draws(
-    options: Mapping[str, Any], name: str, default: int, least: int, without: str
-) -> int:
-    """Return a number about random draws. `without`: the argument by which there are none."""
-    number = options.get(name)
-    if number is None:
-        return default
-    if without:
-        raise ValueError(f"{name}= is about random draws, and {without} has none: leave it out")
-    return check_whole(name, number, least, most=1_000_000 if name != "seed" else None)
 
 
 def validate_confidence(confidence: Any) -> float:

@@ -181,14 +181,14 @@ def _drawn_flips(differences: Array, size: Size, draws: Draws) -> Array:
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
     units = differences.shape[1]
-    random = np.random.default_rng(draws.seed).bytes(-(-draws.flips // 8) * units)
+    random = np.random.default_rng(draws.seed).bytes(-(-draws.resamples // 8) * units)
     packed_bits = np.frombuffer(random, dtype=np.uint8).reshape(units, -1)
 
     def bits_of(start: int, end: int) -> Any:
         return np.unpackbits(packed_bits[:, start // 8 : -(-end // 8)], axis=1, count=end - start)
 
-    counts = _count_flips(differences, size, draws.flips, bits_of)
-    share: Array = (1 + counts) / (1 + draws.flips)
+    counts = _count_flips(differences, size, draws.resamples, bits_of)
+    share: Array = (1 + counts) / (1 + draws.resamples)
     return share
 
 

@@ -97,9 +97,13 @@ def test_the_band_is_that_of_a_mean():
     ("change", "error", "sentence"),
     [
         ({"cluster": "half"}, ValueError, "cluster= is about rows that are drawn"),
-        ({"seed": 1}, ValueError, "seed= is about rows that are drawn"),
-        ({"mean_over": None, "band": "std"}, ValueError, "band='std' is that of several groups"),
-        ({"mean_over": None, "band": None}, ValueError, "band=None: curve has the curve of one"),
+        ({"seed": 1}, ValueError, "seed= is about random draws, and mean_over= has"),
+        ({"mean_over": None, "band": "std"}, ValueError, "band='std' is about the mean of groups"),
+        (
+            {"mean_over": None, "band": None},
+            ValueError,
+            "band=None is about the mean of groups: name",
+        ),
         ({"x": "k"}, ValueError, "x must be 'recall' or 'fpr'"),
         ({"x": "fpr", "interpolated": True}, ValueError, "interpolated= is about precision"),
         ({"interpolated": 1}, TypeError, "interpolated must be True or False"),
