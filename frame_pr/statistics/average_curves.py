@@ -214,7 +214,7 @@ def _curve_of_rows(
     frame: Any, what: Evaluation, draws: Draws, confidence: float
 ) -> tuple[Sample, pl.DataFrame]:
     """Return the rows, and the values at all levels with the band of a bootstrap."""
-    ((sample, _),) = samples(frame, what, None, "bootstrap")
+    ((sample, _),) = samples(frame, what, "bootstrap")
     table = intervals_of_draws(sample, draws, confidence)
     return sample, table.with_columns(groups=pl.lit(1, dtype=pl.Int64))
 
