@@ -10,23 +10,26 @@ import polars as pl
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import (
     BENEFITS,
+    Chart,
     Curve,
-    CurveOptions,
     cells,
     has_unit_range,
     quantity_title,
 )
-from frame_pr.plotting.draw import GREY, REFERENCE, Style
+from frame_pr.plotting.draw import GREY, REFERENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 20
 """The most thresholds that have points."""
+_ENVELOPE = {"linestyle": "--", "linewidth": 1}
 _EDGES = 100
 """The most rectangles with edges."""
 _FILLED = 2**10
 """The cells of fills, which keep one point each."""
+_BAND = {"color": GREY, "linewidth": 6, "alpha": 0.2}
+"""The entry of a band in the legend."""
 _MARKERS = "Ds^ov*pX"
 _BANDED_CURVES = 4
 """The most mean curves with bands."""
@@ -42,32 +45,6 @@ _MANY_RANKS = 1000
 _SMALLEST_RATE = 1e-7
 """The smallest rate on an axis of normal deviates."""
 _DET_TICKS = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
-_ENDS: Mapping[tuple[str, tuple[str, ...]], Any] = {
-    ("fpr", ("recall",)): ([(0, 0)], [(1, 1)]),
-    ("share", ("recall",)): ([(0, 0)], [(1, 1)]),
-    ("fpr", ("fnr",)): ([(0, 1)], [(1, 0)]),
-}
-"""The ends of curves whose random ranking is the line between them: no row, and all rows, predicted
-positive.
-"""
-
-
-class Chart(NamedTuple):
-    """What all curves of a plot have in common."""
-
-    options: CurveOptions
-    style: Style
-    line: Mapping[str, Any]
-    """The caller's properties of lines."""
-    positive: str
-    """The positive label, if the caller gave it."""
-    scales: tuple[str, str]
-    """The scales of both axes; "det" is that of normal deviates."""
-    noun: str = "positives"
-    """What the positives of a group are: rows, or a sum of weights; "" if their number means
-    nothing.
-    """
-    in_panel: bool = False
 
 
 class Drawn(NamedTuple):
@@ -88,58 +65,47 @@ def draw_curves(
     ax: Axes,
     curves: Sequence[Drawn],
     chart: Chart,
+    scales: tuple[str, str],
     others: Sequence[Curve] = (),
 ) -> None:
-    """Draw curves with their bands, baselines and marks. `others`: thin grey curves behind them."""
-    options = chart.options
-    _set_axes(ax, curves, chart)
+    """Draw curves with their bands, baselines and marks.
+
+    `scales`: those of both axes; "det" is that of normal deviates. `others`: thin grey curves
+    behind the others.
+    """
+    _set_axes(ax, curves, chart, scales)
     # Many lines on each other would be as dark as the baseline.
-    grey = {"color": GREY, "alpha": max(0.12, 0.4 / (1 + len(others) / 40)), "linewidth": 0.6}
-    _draw_behind(ax, others, options, {**grey, "label": "_other"})
+    alpha = max(0.12, 0.4 / (1 + len(others) / 40))
+    grey = {"color": GREY, "alpha": alpha, "linewidth": 0.6, "zorder": 1.5}
+    for curve in others:
+        draw_line(ax, curve, chart, {**grey, "label": "_other"})
     if others:
         draw.add_entry(ax, f"{len(others)} others", **grey)
     for drawn in curves:
-        if options.rectangles or options.envelope:
-            _draw_areas(ax, drawn, options)
-        thin = {**drawn.line, "linewidth": 0.7, "alpha": 0.5, "label": "_member"}
-        _draw_behind(ax, drawn.curve.members, options, thin)
+        _draw_areas(ax, drawn, chart)
+        thin = {"linewidth": 0.7, "alpha": 0.5, "zorder": 1.5, "label": "_member"}
+        for member in drawn.curve.members:
+            draw_line(ax, member, chart, {**drawn.line, **thin})
         line = {"gid": draw.CURVE, **drawn.line, "label": drawn.label}
-        draw_line(ax, drawn.curve, options, line)
+        draw_line(ax, drawn.curve, chart, line)
     if len(curves) <= _BANDED_CURVES:
         _draw_bands(ax, curves, chart)
-    if options.envelope:
-        draw.add_entry(
-            ax,
-            "interpolated",
-            color=GREY,
-            linestyle="--",
-            linewidth=1,
-        )
-    if options.baseline and len(options.ys) == 1:
+    if chart.envelope:
+        draw.add_entry(ax, "interpolated", color=GREY, **_ENVELOPE)
+    if chart.baseline and len(chart.ys) == 1:
         shown = [drawn.curve for drawn in curves]
         _draw_baselines(ax, [*shown, *others], chart)
     _draw_marks(ax, curves, chart)
-    if len(curves) == 1 and not options.interpolated:
+    if len(curves) == 1 and not chart.interpolated:
         _explain_area(ax, curves[0].curve, chart)
     if not curves:
         draw.write_reason(ax, "no positives")
 
 
-def _draw_behind(
-    ax: Axes,
-    curves: Sequence[Curve],
-    options: CurveOptions,
-    line: draw.Properties,
-) -> None:
-    """Draw thin curves behind the others."""
-    for curve in curves:
-        draw_line(ax, curve, options, {**line, "zorder": 1.5})
-
-
 def draw_line(
     ax: Axes,
     curve: Curve,
-    options: CurveOptions,
+    chart: Chart,
     line: draw.Properties,
 ) -> None:
     """Draw the line of a curve: steps, where a value holds between two thresholds."""
@@ -148,17 +114,17 @@ def draw_line(
     points = curve.points
     if not points.height:
         return
-    before, after = _ENDS.get(options.axes, ([], []))
+    before = chart.kind.start
     drawstyle = "default"
-    if options.is_pr:
+    if chart.is_pr:
         # A threshold adds the recall up to its own, as in the sum of the area.
         before = [(0.0, points["y"][0])]
         drawstyle = "steps-pre"
-    elif options.x == "threshold" and options.ys[0] not in BENEFITS:
+    elif chart.x == "threshold" and chart.ys[0] not in BENEFITS:
         drawstyle = "steps-post"
     if points.height <= _POINTS and line.get("gid") == draw.CURVE:
         line = {"marker": "o", "markersize": 4, **line}
-    xy = np.vstack([*before, points.select("x", "y").to_numpy(), *after])
+    xy = np.vstack([*before, points.select("x", "y").to_numpy(), *chart.kind.end])
     thresholds = slice(len(before), len(before) + points.height)
     line = {"drawstyle": drawstyle, "markevery": thresholds, **line}
     ax.plot(*xy.T, **line)
@@ -167,11 +133,13 @@ def draw_line(
 def _draw_areas(
     ax: Axes,
     drawn: Drawn,
-    options: CurveOptions,
+    chart: Chart,
 ) -> None:
     """Fill the rectangles under a curve, and what its envelope adds."""
     import numpy as np
 
+    if not (chart.rectangles or chart.envelope):
+        return
     points = drawn.curve.points
     if points.height > _FILLED:
         # Fills keep the last point of each cell.
@@ -179,36 +147,17 @@ def _draw_areas(
         points = points[np.append(starts[1:], points.height) - 1]
     points = pl.concat([points.head(1).with_columns(x=0.0), points])
     edges = points["x"].to_numpy()
-    top = raw = points["y"].to_numpy()
+    top = points["y"].to_numpy()
     colour = drawn.colour
-    if options.interpolated:
+    fill: draw.Properties = {"step": "pre", "color": colour, "linewidth": 0}
+    if chart.interpolated:
+        raw = top
         top = points["envelope"].to_numpy()
-        step: draw.Properties = {"drawstyle": "steps-pre", "linestyle": "--", "linewidth": 1}
-        ax.plot(
-            edges,
-            top,
-            color=colour,
-            label="_envelope",
-            **step,
-        )
-        ax.fill_between(
-            edges,
-            raw,
-            top,
-            step="pre",
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-    if options.rectangles:
-        ax.fill_between(
-            edges,
-            top,
-            step="pre",
-            color=colour,
-            alpha=0.25,
-            linewidth=0,
-        )
+        ax.fill_between(edges, raw, top, alpha=0.15, **fill)
+        line = {"drawstyle": "steps-pre", "color": colour, "label": "_envelope", **_ENVELOPE}
+        ax.plot(edges, top, **line)
+    if chart.rectangles:
+        ax.fill_between(edges, top, alpha=0.25, **fill)
         # The last point at each recall is at the right end of a rectangle.
         last = np.flatnonzero(np.diff(edges, append=2) > 0)
         if len(last) <= _EDGES:
@@ -229,22 +178,19 @@ def _explain_area(
 ) -> None:
     """Write tp / k into each of few rectangles, and their sum above the axes."""
     positives = curve.positives or 1
-    left = 0.0
     terms = []
     for added, tp, k in curve.steps:
         height = f"{tp}/{k}"
-        middle = left + added / positives / 2
         ax.text(
-            middle,
+            (tp - added / 2) / positives,
             tp / k / 2,
             height,
             ha="center",
             va="center",
             fontsize="small",
         )
-        left += added / positives
         terms.append(height if added == 1 else f"{added}·{height}")
-    if terms and not chart.in_panel and not ax.get_title():
+    if terms and not chart.facet and not ax.get_title():
         area = draw.number_text(curve.area or 0, 3)
         draw.title_panel(
             ax,
@@ -259,9 +205,8 @@ def _draw_bands(
     chart: Chart,
 ) -> None:
     """Draw the confidence intervals of curves, and say in the legend what they are."""
-    options = chart.options
     # The mean at a recall is that of the heights up to it.
-    step: Any = "pre" if options.is_pr and options.mean_over else None
+    step: Any = "pre" if chart.is_pr and chart.mean_over else None
     banded = [drawn for drawn in curves if drawn.curve.band is not None]
     for drawn in banded:
         band: Any = drawn.curve.band
@@ -278,19 +223,14 @@ def _draw_bands(
     if not banded:
         return
     label = chart.style.label("confidence interval", "95 % interval")
-    about = "of the mean"
-    if not options.mean_over:
-        sizes = {drawn.curve.rows or 0 for drawn in banded}
-        about = f"bootstrap, n = {draw.count_text(sizes.pop())}" if len(sizes) == 1 else "bootstrap"
-    where = quantity_title(options.x).lower()
-    text = f"{label} at each {where} ({about})"
-    draw.add_entry(
-        ax,
-        text,
-        color=GREY,
-        linewidth=6,
-        alpha=0.2,
-    )
+    sizes = {drawn.curve.rows or 0 for drawn in banded}
+    about = "bootstrap"
+    if chart.mean_over:
+        about = "of the mean"
+    elif len(sizes) == 1:
+        about = f"bootstrap, n = {draw.count_text(sizes.pop())}"
+    text = f"{label} at each {quantity_title(chart.x).lower()} ({about})"
+    draw.add_entry(ax, text, **_BAND)
 
 
 def _draw_baselines(
@@ -299,28 +239,27 @@ def _draw_baselines(
     chart: Chart,
 ) -> None:
     """Draw the values of a random ranking, and of alerts on all rows and on none."""
-    options = chart.options
-    y = options.ys[0]
+    y = chart.ys[0]
     shares = _prevalences(curves)
     if not shares:
         return
-    entries = {chart.style.label("random ranking") + " (AUC = 0.5)" * options.is_roc: REFERENCE}
-    if options.axes in _ENDS:
+    entries = {chart.style.label("random ranking") + " (AUC = 0.5)" * chart.is_roc: REFERENCE}
+    if chart.kind.start:
         # Many points, so that the line is right on other scales.
         x = [i / 200 for i in range(201)]
-        _draw_reference(ax, x, x[::-1] if options.is_det else x)
+        _draw_reference(ax, x, x[::-1] if chart.is_det else x, REFERENCE)
     elif y == "lift":
         ax.axhline(1, label="_baseline", zorder=1, **REFERENCE)
     elif y == "precision":
         entries = _draw_prevalences(ax, shares, chart)
-    elif options.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
+    elif chart.x == "threshold" and (y.startswith("cost") or y in BENEFITS):
         x = [i / 300 for i in range(298)]
         entries = {}
         for stroke, name, selected in ((":", "alert on all rows", 1), ("--", "alert on none", 0)):
             line = REFERENCE | {"linestyle": stroke}
             for share in shares:
                 costs = [_cost_of_alerts(y, t, share, selected) for t in x]
-                _draw_reference(ax, x, costs, stroke)
+                _draw_reference(ax, x, costs, line)
             entries[chart.style.label(name)] = line
     else:
         return
@@ -338,10 +277,9 @@ def _draw_reference(
     ax: Axes,
     x: Sequence[float],
     y: Sequence[float],
-    stroke: str = ":",
+    line: draw.Properties,
 ) -> None:
     """Draw a thin grey line that the legend does not name."""
-    line: draw.Properties = REFERENCE | {"linestyle": stroke}
     ax.plot(
         x,
         y,
@@ -375,19 +313,19 @@ def _draw_prevalences(
     Return the entry of the legend.
     """
     label = chart.style.label("prevalence")
-    if not chart.in_panel:
+    if not chart.facet:
         ends = dict.fromkeys(map(draw.number_text, (shares[0], shares[-1])))
         label = f"{label} ({' to '.join(ends)})"
     if len(shares) > _BASELINES:
-        band: draw.Properties = {"color": GREY, "alpha": 0.2}
         ax.axhspan(
             shares[0],
             shares[-1],
+            color=GREY,
+            alpha=0.2,
             linewidth=0,
             zorder=0.5,
-            **band,
         )
-        return {label: {**band, "linewidth": 6}}
+        return {label: _BAND}
     for share in shares:
         ax.axhline(share, label="_baseline", zorder=1, **REFERENCE)
     return {label: REFERENCE}
@@ -399,15 +337,12 @@ def _draw_marks(
     chart: Chart,
 ) -> None:
     """Draw the marked points, and the thresholds of a few next to them."""
-    by_threshold = chart.options.x == "threshold"
-    one = len(curves) == 1 and not chart.in_panel
+    by_threshold = chart.x == "threshold"
+    one = len(curves) == 1 and not chart.facet
     marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]
     texts = set()
     for drawn, mark in marks:
-        shape: draw.Properties = {
-            "marker": _MARKERS[mark.number % len(_MARKERS)],
-            "zorder": 4,
-        }
+        shape: draw.Properties = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
         shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
         ax.plot(
             [mark.x],
@@ -417,7 +352,7 @@ def _draw_marks(
             color=drawn.colour,
             **shape,
         )
-        if not by_threshold and not chart.in_panel and len(marks) <= _NAMED_MARKS:
+        if not by_threshold and not chart.facet and len(marks) <= _NAMED_MARKS:
             ax.annotate(
                 mark.threshold,
                 (mark.x, mark.y),
@@ -448,23 +383,23 @@ def _set_axes(
     ax: Axes,
     curves: Sequence[Drawn],
     chart: Chart,
+    scales: tuple[str, str],
 ) -> None:
     """Set scales, and limits with room for a line along the edges. A reader may change them."""
     from matplotlib.ticker import StrMethodFormatter
 
-    options = chart.options
     axes: tuple[Any, Any] = (ax.xaxis, ax.yaxis)
     for axis, scale, names in zip(
         axes,
-        chart.scales,
-        ([options.x], options.ys),
+        scales,
+        ([chart.x], chart.ys),
         strict=True,
     ):
         if scale == "det":
             _set_deviates(ax, axis)
             continue
         ax.set(**{f"{axis.axis_name}scale": scale})
-        if scale == "log" and options.x == "k":
+        if scale == "log" and chart.x == "k":
             axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         elif scale == "linear" and all(map(has_unit_range, names)):
             # The limits stay automatic, so that another scale finds its own.
@@ -476,8 +411,8 @@ def _set_axes(
             )
             margins: draw.Properties = {axis.axis_name: 0.02}
             ax.margins(**margins)
-            draw.fewer_ticks(axis, 3 if chart.in_panel else 6)
-    if options.ys[0] in BENEFITS:
+            draw.fewer_ticks(axis, 3 if chart.facet else 6)
+    if chart.ys[0] in BENEFITS:
         # At high thresholds, alerts on all rows have benefits far below 0.
         tops: list[Any] = [drawn.curve.points["y"].max() or 0.0 for drawn in curves]
         top = max([*tops, 0.0]) or 1.0
@@ -506,19 +441,22 @@ def _set_deviates(ax: Axes, axis: Any) -> None:
     axis.set_major_formatter(FixedFormatter([f"{100 * tick:g} %" for tick in _DET_TICKS]))
 
 
-def scales_of(curves: Sequence[Curve], options: CurveOptions) -> tuple[str, str]:
+def scales_of(curves: Sequence[Curve], chart: Chart) -> tuple[str, str]:
     """Return the scales of both axes.
 
     That of ranks is logarithmic if they are many or have means, of which the first ten are of most
     interest, and that of precision for rare positives, which a line would hide.
     """
-    if options.is_det:
+    if chart.is_det:
         return "det", "det"
+    scale_x = "linear"
+    scale_y = "linear"
     last: list[Any] = [curve.points["x"].max() or 0 for curve in curves]
-    scales = {False: "linear", True: "log"}
-    is_many = bool(options.mean_over) or max(last, default=0) > _MANY_RANKS
-    is_rare = bool(curves) and all(map(_is_rare, curves))
-    return scales[options.x == "k" and is_many], scales[options.is_pr and is_rare]
+    if chart.x == "k" and (chart.mean_over or max(last, default=0) > _MANY_RANKS):
+        scale_x = "log"
+    if chart.is_pr and curves and all(map(_is_rare, curves)):
+        scale_y = "log"
+    return scale_x, scale_y
 
 
 def _is_rare(curve: Curve) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -32,6 +30,7 @@ from frame_pr.metrics.metric import Counts
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import net_benefit, rate_of
 from frame_pr.plotting import draw
+from frame_pr.plotting.draw import Style
 from frame_pr.plotting.results import Result, read_result
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.intervals import intervals
@@ -72,12 +71,41 @@ Numbers: TypeAlias = dict[str, Any]
 """Values by name: of metrics, or of the keys of a group."""
 TextKey: TypeAlias = tuple[str, ...]
 """The values of the keys of a group as texts."""
+Ends: TypeAlias = Sequence[tuple[float, float]]
 _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 
 
+class Kind(NamedTuple):
+    """What is special about a plot of two quantities."""
+
+    area: str = ""
+    """The short name of the area under the curve, if it has a meaning."""
+    metric: str = ""
+    """The metric that is this area."""
+    start: Ends = ()
+    end: Ends = ()
+    """The points without any and with all rows predicted positive, if all curves have them. A
+    random ranking is the line between them.
+    """
+
+
+_PR = Kind("AP", "average_precision")
+_ROC = Kind("AUC", "roc_auc", [(0, 0)], [(1, 1)])
+_GAIN = Kind(start=[(0, 0)], end=[(1, 1)])
+_DET = Kind(start=[(0, 1)], end=[(1, 0)])
+_OTHER = Kind()
+_KINDS = {
+    ("recall", "precision"): _PR,
+    ("fpr", "recall"): _ROC,
+    ("share", "recall"): _GAIN,
+    ("fpr", "fnr"): _DET,
+}
+"""The kinds of plots, by the quantities of x and y."""
+
+
 @dataclass(eq=False, repr=False)
-class CurveOptions:
-    """The options of `plot` that choose what it draws, validated before anything is computed."""
+class Chart:
+    """What `plot` draws and how: its arguments, validated before anything is computed."""
 
     x: Any
     y: Any
@@ -90,10 +118,20 @@ class CurveOptions:
     highlight: Any
     baseline: Any
     score: Any
+    style: Any
+    line: Mapping[str, Any]
+    """The caller's properties of lines."""
+    positive: str
+    """The positive label, if the caller gave it."""
+    noun: str
+    """What the positives of a group are: rows, or a sum of weights; "" if their number means
+    nothing.
+    """
 
     def __post_init__(self) -> None:
         self.x = _quantity("x", self.x)
         self.ys = [_quantity("y", name) for name in names_of("y", self.y, "names of rates")]
+        self.kind = _KINDS.get((self.x, *self.ys), _OTHER)
         self.facet = _keys("facet", self.facet)
         self.mean_over = _keys("mean_over", self.mean_over)
         self.highlight = _highlight(self.highlight)
@@ -101,6 +139,7 @@ class CurveOptions:
         self.marks = list(map(_mark, marks))
         if isinstance(self.score, pl.Expr):
             self.score = self.score.meta.output_name(raise_if_undetermined=False)
+        self.style = Style.of(self.style, panels=bool(self.facet))
         for name in ("interval", "interpolated", "rectangles", "baseline"):
             setattr(self, name, check_flag(name, getattr(self, name)))
         # The mean of interpolated curves has no envelope of its own.
@@ -116,7 +155,7 @@ class CurveOptions:
                 )
         averages = self.mean_over and self.x != "k"
         for name, value in {"interval": self.interval, "mean_over": averages}.items():
-            if value and not self.area:
+            if value and not self.kind.area:
                 raise ValueError(
                     f"{name}= is about precision by recall and ROC curves: leave out x= and y=, "
                     f"or {name}="
@@ -134,36 +173,24 @@ class CurveOptions:
             raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
 
     @property
-    def axes(self) -> tuple[str, tuple[str, ...]]:
-        """Return the quantities of both axes."""
-        return self.x, tuple(self.ys)
-
-    @property
     def is_pr(self) -> bool:
         """Return whether this is precision against recall."""
-        return self.axes == ("recall", ("precision",))
+        return self.kind is _PR
 
     @property
     def is_roc(self) -> bool:
         """Return whether this is the ROC curve."""
-        return self.axes == ("fpr", ("recall",))
+        return self.kind is _ROC
 
     @property
     def is_det(self) -> bool:
         """Return whether this is the detection error tradeoff."""
-        return self.axes == ("fpr", ("fnr",))
+        return self.kind is _DET
 
     @property
     def is_square(self) -> bool:
         """Return whether both axes go from 0 to 1."""
         return has_unit_range(self.x) and has_unit_range(self.ys[0])
-
-    @property
-    def area(self) -> str:
-        """Return the short name of the area under the curve, or "" if it has none."""
-        if self.is_pr:
-            return "AP"
-        return "AUC" if self.is_roc else ""
 
 
 def quantity_title(name: str) -> str:
@@ -216,6 +243,8 @@ class Goal(NamedTuple):
     """The threshold that the caller gave."""
     metrics: tuple[str, ...] = ()
     """The metrics that find it: the threshold, and what is best there."""
+    before: str = " at "
+    """What stands before the threshold."""
 
 
 def _mark(value: Any) -> Goal:
@@ -229,7 +258,7 @@ def _mark(value: Any) -> Goal:
     if not isinstance(number, (str, bool)) and hasattr(number, "__float__"):
         if not isinstance(number, int) or abs(number) >= 2**62:
             number = check_float("mark", number)
-        return Goal("threshold", number)
+        return Goal("threshold", number, before=" ")
     metric = f"threshold@{name}"
     if not is_metric(metric):
         raise ValueError(
@@ -291,7 +320,7 @@ class Curve(NamedTuple):
 class Curves(NamedTuple):
     """The curves of a plot."""
 
-    keys: list[str]
+    keys: Sequence[str]
     curves: list[Curve]
     without_positives: list[tuple[Any, ...]]
     """The keys of groups that have no curve."""
@@ -344,16 +373,18 @@ def _as_text(key: Sequence[Any]) -> TextKey:
 class Group(NamedTuple):
     """A group of rows and its thresholds, from the best score on."""
 
-    key: Numbers
-    """The values of its keys by name."""
+    key: tuple[Any, ...]
+    """The values of its keys."""
     table: pl.DataFrame
     """The columns `k` and `tp`, and `threshold` if the plot needs it. A frame of `curve` has rates,
     too.
     """
     numbers: Numbers
     """Its `positives` and `rows`, as far as they are known, and the metrics that find marks."""
-    is_whole: bool
+    is_whole: bool = False
     """Whether it has all thresholds."""
+    band: pl.DataFrame | None = None
+    """The confidence interval of its curve: `x, low, high`."""
 
     def points(self, x: str, y: str) -> pl.DataFrame:
         """Return the quantities `x` and `y`: columns of the table, or rates of its counts.
@@ -385,59 +416,62 @@ class Group(NamedTuple):
         return len(scores) > 0 and bool(scores[0] < scores[-1])
 
 
-def curves_of_rows(rows: ScoredRows, options: CurveOptions) -> Curves:
+def curves_of_rows(rows: ScoredRows, chart: Chart) -> Curves:
     """Compute the curves of all groups."""
     rows = rows.in_memory()
     canonical, output = rows_of(rows.frame, rows.request.used_as(Use(ranks=True)))
-    of_marks = [name for goal in options.marks for name in goal.metrics]
+    of_marks = [name for goal in chart.marks for name in goal.metrics]
     metrics = {name: name for name in ("positives", "rows", *of_marks)}
     sizes = values(canonical, metrics).with_columns(code="group")
     columns = ["group", "k", "tp"]
-    if options.marks or options.x == "threshold":
+    if chart.marks or chart.x == "threshold":
         columns.append("threshold")
     table = collected(curve_table(canonical, columns[1:]).select(columns), "auto")
+    bands = {}
+    if chart.interval:
+        bands = {
+            _as_text(key): _band(band, chart.x) for key, band in _average(rows, chart).groups()
+        }
     groups = []
     for numbers in collected(output.restored(sizes), "auto").iter_rows(named=True):
         start, end = (
             table["group"].search_sorted(numbers["code"], side) for side in ("left", "right")
         )
-        key = {name: numbers[column] for name, column in output.key_columns.items()}
-        of_group = {name: numbers[name] for name in metrics}
-        groups.append(Group(key, table[start:end].drop("group"), of_group, is_whole=True))
-    bands = {}
-    if options.interval:
-        for names, band in _average(rows, options).groups():
-            bands[_as_text(names)] = _band(band, options.x)
-    return _curves(list(output.keys), groups, options, bands)
+        key = tuple(numbers[column] for column in output.key_columns.values())
+        group = Group(
+            key,
+            table[start:end].drop("group"),
+            numbers,
+            is_whole=True,
+            band=bands.get(_as_text(key)),
+        )
+        groups.append(group)
+    return _curves(output.keys, groups, chart)
 
 
-def curves_of_result(frame: Any, options: CurveOptions) -> Curves:
+def curves_of_result(frame: Any, chart: Chart) -> Curves:
     """Return the curves of a frame that `curve` gave.
 
     It may lack thresholds, so no area is known.
     """
     for argument in ("mark", "interval", "rectangles"):
-        if getattr(options, argument):
+        if getattr(chart, argument):
             raise ValueError(
                 f"{argument}= needs all scores, and a frame of curve may lack some: give the "
                 "scored rows with truth and score"
             )
-    columns = {"fn": "", "tn": ""} | _columns(options)
+    columns = {"fn": "", "tn": ""} | _columns(chart)
     result = read_result(frame, columns, _EXPECTATION)
     if result.table["k"].null_count():
         raise ValueError(f"{_EXPECTATION}, and column 'k' of this one is no rank")
-    names = list(result.keys)
-    groups = []
-    for key, table in result.groups():
-        group = _group_of_result(dict(zip(names, key, strict=True)), table)
-        groups.append(group)
-    return _curves(names, groups, options)
+    groups = [_group_of_result(key, table) for key, table in result.groups()]
+    return _curves(list(result.keys), groups, chart)
 
 
-def _columns(options: CurveOptions) -> dict[str, str]:
+def _columns(chart: Chart) -> dict[str, str]:
     """Return the columns of `curve` that a plot needs, each with the advice if one lacks it."""
     columns = dict.fromkeys(CURVE_COLUMNS, "for scored rows, give truth and score")
-    for name in (options.x, *options.ys):
+    for name in (chart.x, *chart.ys):
         if name in ("share", *BENEFITS):
             columns |= dict.fromkeys(("fn", "tn"), "curve(..., rates=['fn', 'tn']) adds it")
         elif name not in columns:
@@ -445,7 +479,7 @@ def _columns(options: CurveOptions) -> dict[str, str]:
     return columns
 
 
-def _group_of_result(key: Numbers, table: pl.DataFrame) -> Group:
+def _group_of_result(key: tuple[Any, ...], table: pl.DataFrame) -> Group:
     """Return a group of a frame of `curve`, with its size as far as the columns have it."""
     table = table.sort("k", maintain_order=True)
     last = table.row(-1, named=True)
@@ -457,45 +491,42 @@ def _group_of_result(key: Numbers, table: pl.DataFrame) -> Group:
         sizes["positives"] = 0
     elif last["tp"]:
         sizes["positives"] = round(last["tp"] / last["recall"], 6)
-    return Group(key, table, sizes, is_whole=False)
+    return Group(key, table, sizes)
 
 
 def _curves(
-    keys: list[str],
+    keys: Sequence[str],
     groups: Sequence[Group],
-    options: CurveOptions,
-    bands: Mapping[TextKey, pl.DataFrame | None] = MappingProxyType({}),
+    chart: Chart,
 ) -> Curves:
     """Return a curve for each group and each quantity of the y axis."""
     curves = []
     without = []
     for group in groups:
-        names = tuple(group.key.values())
         if group.numbers.get("positives") == 0:
-            without.append(names)
+            without.append(group.key)
         elif group.table.height:
-            band = bands.get(_as_text(names))
-            curves += [_curve(group, y, options, band) for y in options.ys]
+            curves += [_curve(group, y, keys, chart) for y in chart.ys]
     return Curves(keys, curves, without)
 
 
 def _curve(
     group: Group,
     y: str,
-    options: CurveOptions,
-    band: pl.DataFrame | None,
+    keys: Sequence[str],
+    chart: Chart,
 ) -> Curve:
     """Return the curve of a group."""
-    points = _points(group, y, options)
-    areas = _areas(points, options) if group.is_whole else {}
+    points = _points(group, y, chart)
+    areas = _areas(points, chart) if group.is_whole else {}
     return Curve(
-        _key(group.key, y, options),
+        _key(keys, group.key, y, chart),
         _visible(points),
         positives=group.numbers.get("positives"),
         rows=group.numbers.get("rows"),
-        marks=_marked(group, y, options),
-        band=band,
-        steps=_steps(group.table) if options.rectangles else [],
+        marks=_marked(group, y, chart),
+        band=group.band,
+        steps=_steps(group.table) if chart.rectangles else [],
         **areas,
     )
 
@@ -503,18 +534,18 @@ def _curve(
 def _points(
     group: Group,
     y: str,
-    options: CurveOptions,
+    chart: Chart,
 ) -> pl.DataFrame:
     """Return the points of a curve."""
     if y in BENEFITS:
         return _benefits(group, y)
-    points = group.points(options.x, y).drop_nulls()
-    if options.x == "threshold":
+    points = group.points(chart.x, y).drop_nulls()
+    if chart.x == "threshold":
         # No axis has a place for infinite scores.
         points = points.filter(pl.col("x").is_finite())
-    if options.interpolated:
+    if chart.interpolated:
         points = points.with_columns(envelope=pl.col("y").cum_max(reverse=True))
-    if options.is_pr and points["x"][-1] > 0:
+    if chart.is_pr and points["x"][-1] > 0:
         # Misses above the first hit add no recall.
         points = points.slice(int((points["x"] == 0).sum()))
     return points
@@ -597,20 +628,20 @@ def _steps(table: pl.DataFrame) -> list[tuple[int, int, int]]:
     return table.select(added.alias("added"), "tp", "k").filter(pl.col("added") > 0).rows()
 
 
-def _areas(points: pl.DataFrame, options: CurveOptions) -> Numbers:
+def _areas(points: pl.DataFrame, chart: Chart) -> Numbers:
     """Return the area under a curve: the sum over its steps, or of ROC its trapezoids."""
-    if not (options.area and points.height):
+    if not (chart.kind.area and points.height):
         return {}
     x = pl.col("x")
     y = pl.col("y")
     width = x - x.shift(1, fill_value=0.0)
     area = (width * y).sum()
-    if options.is_roc:
+    if chart.is_roc:
         # Also before the first threshold and after the last.
         heights = (y + y.shift(1, fill_value=0.0)) / 2
         area = (width * heights).sum() + (1 - x.last()) * (1 + y.last()) / 2
     areas = {"area": area}
-    if options.interpolated:
+    if chart.interpolated:
         areas["envelope_area"] = (width * pl.col("envelope")).sum()
     query = points.lazy().select(**areas)
     return query.collect(engine=engine_for(points.height)).row(0, named=True)
@@ -619,33 +650,29 @@ def _areas(points: pl.DataFrame, options: CurveOptions) -> Numbers:
 def _marked(
     group: Group,
     y: str,
-    options: CurveOptions,
+    chart: Chart,
 ) -> list[Mark]:
     """Return the marked points. A threshold is at its own place on an axis of thresholds."""
     marks = []
-    for number, goal in enumerate(options.marks):
+    for number, goal in enumerate(chart.marks):
         threshold = goal.threshold
         if goal.metrics:
             threshold = group.numbers[goal.metrics[0]]
         if threshold is None:
             continue
-        point = _point_at(group, y, threshold, options)
+        point = _point_at(group, y, threshold, chart)
         if None not in point:
             text = draw.threshold_text(threshold)
-            value = f" {text}"
-            if goal.metrics:
-                value = f" at {text}"
-            if goal.metrics[1:]:
-                value = f" = {draw.number_text(group.numbers[goal.metrics[1]])}{value}"
-            marks.append(
-                Mark(
-                    number,
-                    goal.text,
-                    value,
-                    text,
-                    *map(float, point),
-                )
+            best = [f" = {draw.number_text(group.numbers[name])}" for name in goal.metrics[1:]]
+            value = "".join([*best, goal.before, text])
+            mark = Mark(
+                number,
+                goal.text,
+                value,
+                text,
+                *map(float, point),
             )
+            marks.append(mark)
     return marks
 
 
@@ -653,7 +680,7 @@ def _point_at(
     group: Group,
     y: str,
     threshold: float,
-    options: CurveOptions,
+    chart: Chart,
 ) -> tuple[Any, ...]:
     """Return the point of a curve at a threshold, with None where it has none."""
     if y in BENEFITS:
@@ -664,15 +691,15 @@ def _point_at(
     if n == 0:
         return (None,)
     last = group._replace(table=group.table.slice(n - 1, 1))
-    x, value = last.points(options.x, y).row(0)
-    return (threshold if options.x == "threshold" else x), value
+    x, value = last.points(chart.x, y).row(0)
+    return (threshold if chart.x == "threshold" else x), value
 
 
-def _average(rows: ScoredRows, options: CurveOptions, **arguments: Any) -> Result:
+def _average(rows: ScoredRows, chart: Chart, **arguments: Any) -> Result:
     """Return mean curves, or the bounds of the curves of groups."""
-    arguments |= {"x": options.x, **rows.keywords}
+    arguments |= {"x": chart.x, **rows.keywords}
     frame = average_curve(rows.frame, rows.truth, rows.score, **arguments)
-    columns = dict.fromkeys((options.x, *options.ys, "low", "high", "groups"), "a mean curve")
+    columns = dict.fromkeys((chart.x, *chart.ys, "low", "high", "groups"), "a mean curve")
     return read_result(frame, columns, "plot draws mean curves")
 
 
@@ -682,69 +709,64 @@ def _band(table: pl.DataFrame, x: str) -> pl.DataFrame | None:
     return band if band.height else None
 
 
-def mean_curves(rows: ScoredRows, options: CurveOptions) -> Curves:
+def mean_curves(rows: ScoredRows, chart: Chart) -> Curves:
     """Average the curves of the groups, or metrics of the groups at ranks."""
-    over = options.mean_over
+    over = chart.mean_over
     of_groups = rows._replace(by=keys_of_means(rows.by, over)).in_memory()
     if of_groups.by is None:
         raise ValueError("mean_over=True averages the groups of by=: name them, mean_over=...")
-    if options.x == "k":
-        return _means_at_ranks(of_groups, options)
-    areas = _mean_areas(of_groups, options)
-    most: Any = areas.table["n"].max()
-    is_few = most is None or most < _MEMBERS
+    if chart.x == "k":
+        return _means_at_ranks(of_groups, chart)
+    areas = _mean_areas(of_groups, chart)
+    is_few = max((area["n"] for area in areas.values()), default=0) < _MEMBERS
     band = {"band": None} if is_few else {}
     result = _average(
-        rows,
-        options,
+        of_groups,
+        chart,
         mean_over=over,
-        interpolated=options.interpolated,
+        interpolated=chart.interpolated,
         **band,
     )
-    numbers = {_as_text(key): table.row(0, named=True) for key, table in areas.groups()}
-    x = options.x
-    y = options.ys[0]
     members: list[Curve] = []
     if is_few:
-        members = curves_of_rows(of_groups, options).curves
+        members = curves_of_rows(of_groups, chart).curves
     curves = []
     for key, table in result.groups():
-        names = _key(dict(zip(result.keys, key, strict=True)), y, options)
         if table.height:
+            names = _key(list(result.keys), key, chart.ys[0], chart)
+            area = areas[_as_text(key)]
             mean = Curve(
                 names,
-                table.select(x=x, y=y),
-                numbers[_as_text(key)]["area"],
+                table.select(x=chart.x, y=chart.ys[0]),
+                area["area"],
                 groups=table["groups"][0],
-                spread=numbers[_as_text(key)]["spread"],
-                band=_band(table, x),
+                spread=area["spread"],
+                band=_band(table, chart.x),
                 members=[each for each in members if names.items() <= each.key.items()],
             )
             curves.append(mean)
-    return Curves([*result.keys], curves, [])
+    return Curves(list(result.keys), curves, [])
 
 
-def _mean_areas(rows: ScoredRows, options: CurveOptions) -> Result:
-    """Return the mean `area` of the groups, its standard deviation `spread`, and their number."""
-    name = "roc_auc" if options.is_roc else "average_precision"
-    if options.interpolated:
-        name = "interpolated_average_precision"
+def _mean_areas(rows: ScoredRows, chart: Chart) -> dict[TextKey, Numbers]:
+    """Return the mean `area` of the groups, the standard deviation `spread`, and the number `n`."""
+    name = f"{'interpolated_' * chart.interpolated}{chart.kind.metric}"
     areas = rows.table([name])
-    keys = {key: areas.keys[key] for key in keys_left([*areas.keys], options.mean_over)}
+    keys = [areas.keys[key] for key in keys_left([*areas.keys], chart.mean_over)]
     value = pl.col(name)
-    numbers = {"n": value.count(), "area": value.mean(), "spread": value.std()}
     # A constant stands for the key that is left if there is none.
-    groups = areas.table.group_by(list(keys.values()) or pl.lit(0), maintain_order=True)
-    return Result(keys, groups.agg(**numbers))
+    groups = areas.table.group_by(keys or pl.lit(0), maintain_order=True)
+    means = groups.agg(n=value.count(), area=value.mean(), spread=value.std())
+    return {_as_text([row[key] for key in keys]): row for row in means.iter_rows(named=True)}
 
 
-def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
+def _means_at_ranks(rows: ScoredRows, chart: Chart) -> Curves:
     """Return the means of metrics at ranks, and their confidence intervals."""
     last: Any = rows.table(["rows"]).table["rows"].max() or 1
     ranks = {*range(1, min(last, 10) + 1)}
     ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
-    names = [f"{y}@{k}" for y in options.ys for k in sorted(ranks)]
-    keywords = {**rows.keywords, "mean_over": options.mean_over}
+    names = [f"{y}@{k}" for y in chart.ys for k in sorted(ranks)]
+    keywords = {**rows.keywords, "mean_over": chart.mean_over}
     frame = intervals(
         rows.frame,
         names,
@@ -754,21 +776,27 @@ def _means_at_ranks(rows: ScoredRows, options: CurveOptions) -> Curves:
     )
     columns = dict.fromkeys(("metric", "value", "low", "high"), "means") | {"n": "", "units": ""}
     result = read_result(frame, columns, "plot draws means")
+    quantity, rank = (pl.col("metric").str.split("@").list.get(i) for i in (0, 1))
+    table = result.table.with_columns(quantity=quantity, x=rank.cast(pl.Int64), y="value")
+    keys = {**result.keys, Y_KEY: "quantity"}
     curves = []
-    for (key, table), y in product(result.groups(), options.ys):
-        of_y = table.filter(pl.col("metric").str.starts_with(f"{y}@"))
-        ranks_of_y = pl.col("metric").str.split("@").list.last().cast(int)
-        points = of_y.with_columns(x=ranks_of_y, y="value")
+    for (*key, y), points in Result(keys, table).groups():
         curve_of_mean = Curve(
-            _key(dict(zip(result.keys, key, strict=True)), y, options),
+            _key(list(result.keys), key, y, chart),
             points.select("x", "y"),
             groups=points["n" if "n" in points.columns else "units"][0],
             band=_band(points, "x"),
         )
         curves.append(curve_of_mean)
-    return Curves([*result.keys], curves, [])
+    return Curves(list(result.keys), curves, [])
 
 
-def _key(key: Numbers, y: str, options: CurveOptions) -> Numbers:
+def _key(
+    names: Sequence[str],
+    key: Sequence[Any],
+    y: str,
+    chart: Chart,
+) -> Numbers:
     """Return the key of a curve: that of its group, and its quantity if there are several."""
-    return {**key, Y_KEY: y} if len(options.ys) > 1 else key
+    key_by_name = dict(zip(names, key, strict=True))
+    return {**key_by_name, Y_KEY: y} if len(chart.ys) > 1 else key_by_name

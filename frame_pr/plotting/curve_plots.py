@@ -14,12 +14,12 @@ from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, Options, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.curve_artists import Chart, Drawn, draw_curves, scales_of
+from frame_pr.plotting.curve_artists import Drawn, draw_curves, scales_of
 from frame_pr.plotting.curve_data import (
     BENEFITS,
     Y_KEY,
+    Chart,
     Curve,
-    CurveOptions,
     Curves,
     ScoredRows,
     curves_of_result,
@@ -27,7 +27,7 @@ from frame_pr.plotting.curve_data import (
     mean_curves,
     quantity_title,
 )
-from frame_pr.plotting.draw import Style, StyleArguments
+from frame_pr.plotting.draw import StyleArguments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -197,7 +197,11 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, 3 positives)'
     """
-    selection = CurveOptions(
+    label = ""
+    if positive is not None:
+        label = draw.shorten(draw.value_text(positive), 20)
+    of_rows = options_in(options)
+    chart = Chart(
         x=x,
         y=y,
         facet=facet,
@@ -209,11 +213,11 @@ def plot(
         highlight=highlight,
         baseline=options.get("baseline", True),
         score=score,
+        style=options,
+        line=_line_properties(options),
+        positive=label,
+        noun=_noun(of_rows),
     )
-    style = Style.of(options, panels=bool(selection.facet))
-    others = {name: value for name, value in options.items() if name not in _OPTIONS}
-    line = _line_properties(others)
-    of_rows = options_in(options)
     rows = ScoredRows(
         frame,
         truth,
@@ -222,37 +226,26 @@ def plot(
         positive,
         of_rows,
     )
-    data = _data(rows, selection)
-    label = ""
-    if positive is not None:
-        label = draw.shorten(draw.value_text(positive), 20)
-    chart = Chart(
-        options=selection,
-        style=style,
-        line=line,
-        positive=label,
-        scales=scales_of(data.curves, selection),
-        noun=_noun(of_rows),
-    )
-    if facets := _facets(selection.facet, data.keys):
+    data = _data(rows, chart)
+    if facets := _facets(chart.facet, data.keys):
         return _draw_panels(data, facets, chart)
     return _draw_axes(data, chart)
 
 
-def _data(rows: ScoredRows, options: CurveOptions) -> Curves:
+def _data(rows: ScoredRows, chart: Chart) -> Curves:
     """Compute the curves of scored rows, or read those of a frame that `curve` gave."""
     if rows.truth is None and rows.score is None:
-        if options.mean_over or rows.by is not None or rows.options:
+        if chart.mean_over or rows.by is not None or rows.options:
             raise TypeError(
                 "mean_over=, by= and options need truth and score; without them, plot draws a "
                 "frame of curve"
             )
-        return curves_of_result(rows.frame, options)
+        return curves_of_result(rows.frame, chart)
     if rows.truth is None or rows.score is None:
         raise TypeError(
             "plot takes truth and score for scored rows, or neither for a frame that curve gave"
         )
-    return mean_curves(rows, options) if options.mean_over else curves_of_rows(rows, options)
+    return mean_curves(rows, chart) if chart.mean_over else curves_of_rows(rows, chart)
 
 
 _OPTIONS = {*Options.__annotations__, *StyleArguments.__annotations__, "baseline"}
@@ -269,15 +262,16 @@ def _noun(options: Mapping[str, Any]) -> str:
     return "positives"
 
 
-def _line_properties(line: Mapping[str, Any]) -> draw.Properties:
+def _line_properties(options: Mapping[str, Any]) -> draw.Properties:
     """Validate the properties of lines before anything is computed."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
+    line = {name: value for name, value in options.items() if name not in _OPTIONS}
     for name in line:
         if name in _HINTS:
             raise TypeError(f"plot has no argument {shown(name)}; {_HINTS[name]}")
-    properties: draw.Properties = normalize_kwargs(dict(line), Line2D)
+    properties: draw.Properties = normalize_kwargs(line, Line2D)
     for name, value in properties.items():
         if not re.fullmatch(_LINE_PROPERTIES, name):
             hint = (
@@ -325,14 +319,13 @@ class _Names(NamedTuple):
 def _names(
     curves: Sequence[Curve],
     keys: Sequence[str],
-    options: CurveOptions,
-    style: Style,
+    chart: Chart,
 ) -> tuple[list[_Names], str]:
     """Name the curves, and return the title of their legend, the names of the keys.
 
     Colours show systems or quantities and line styles groups, if there are several of both.
     """
-    if len(options.ys) > 1:
+    if len(chart.ys) > 1:
         keys = [*keys, Y_KEY]
     # A key with a single value does not distinguish curves.
     several = [key for key in keys if len({draw.value_text(each.key[key]) for each in curves}) > 1]
@@ -344,21 +337,24 @@ def _names(
         strokes = []
     names = []
     for curve in curves:
-        name, hue, stroke = (_join(curve, part, style) for part in (keys, hues, strokes))
-        if not keys and isinstance(options.score, str):
-            name = style.label(options.score)
+        name, hue, stroke = (_join(curve, part, chart) for part in (keys, hues, strokes))
+        if not keys and isinstance(chart.score, str):
+            name = chart.style.label(chart.score)
         names.append(_Names(name, hue, stroke))
-    return names, style.join(key for key in keys if key not in (Y_KEY, "system"))
+    return names, chart.style.join(key for key in keys if key not in (Y_KEY, "system"))
 
 
 def _join(
     curve: Curve,
     keys: Sequence[str],
-    style: Style,
+    chart: Chart,
 ) -> str:
     """Return the labels of the values of some keys."""
-    titles = {curve.key[key]: quantity_title(curve.key[key]) for key in keys if key == Y_KEY}
-    return ", ".join(style.label(curve.key[key], titles.get(curve.key[key])) for key in keys)
+    labels = []
+    for key in keys:
+        value = curve.key[key]
+        labels.append(chart.style.label(value, quantity_title(value) if key == Y_KEY else None))
+    return ", ".join(labels)
 
 
 def _styled(
@@ -369,12 +365,11 @@ def _styled(
     chart: Chart,
 ) -> list[Drawn]:
     """Return the curves with their labels and lines. Colours follow the order of the names."""
-    style = chart.style
     first = draw.curves_in(ax)
     hues = list(dict.fromkeys(name.hue for name in names))
     strokes = list(dict.fromkeys(name.stroke for name in names))
     values = [value for curve in curves for value in curve.key.values()]
-    style.check_colors(values or [chart.options.score])
+    chart.style.check_colors(values or [chart.score])
     drawn = []
     for curve, name, label in zip(curves, names, labels, strict=True):
         number = first + hues.index(name.hue)
@@ -385,7 +380,7 @@ def _styled(
             # Colours alone are lost in print and to some eyes.
             dash = number
         line = {
-            "color": style.color_of([*curve.key.values(), name.name], number),
+            "color": chart.style.color_of([*curve.key.values(), name.name], number),
             "linestyle": draw.DASHES[dash % len(draw.DASHES)],
         }
         drawn.append(Drawn(curve, label, {**line, **chart.line}))
@@ -394,20 +389,18 @@ def _styled(
 
 def _numbers(curve: Curve, chart: Chart) -> dict[str, str]:
     """Return the numbers of a curve by their names: areas, and P or n."""
-    options = chart.options
     numbers = {}
     if curve.area is not None:
-        title = options.area
+        title = chart.kind.area
         if curve.groups is not None:
-            title = f"mean {'interpolated ' * options.interpolated}{title}"
-        text = draw.number_text(curve.area)
-        numbers[title] = text
+            title = f"mean {'interpolated ' * chart.interpolated}{title}"
+        areas = {title: curve.area}
         if curve.envelope_area is not None:
-            envelope = draw.number_text(curve.envelope_area)
-            if envelope == text:
-                numbers[title] = draw.number_text(curve.area, 3)
-                envelope = draw.number_text(curve.envelope_area, 3)
-            numbers[f"interpolated {title}"] = envelope
+            areas[f"interpolated {title}"] = curve.envelope_area
+        texts = [draw.number_text(area) for area in areas.values()]
+        if len({*texts}) < len(texts):
+            texts = [draw.number_text(area, 3) for area in areas.values()]
+        numbers = dict(zip(areas, texts, strict=True))
         if curve.spread is not None and curve.band is None:
             numbers[title] += f" ± {draw.number_text(curve.spread)}"
     if curve.groups is not None:
@@ -436,7 +429,7 @@ def _labels(
     """Return the labels of the curves, and the title with what they share."""
     numbers = [_numbers(curve, chart) for curve in curves]
     about = [title]
-    over = chart.options.mean_over
+    over = chart.mean_over
     if over:
         about.append("mean")
         if over is not True:
@@ -473,7 +466,7 @@ def _check_number(
     n: int,
     most: int,
     keys: Sequence[str],
-    options: CurveOptions,
+    chart: Chart,
 ) -> None:
     """Refuse more curves in one axes than can be told apart."""
     if n > most:
@@ -483,28 +476,23 @@ def _check_number(
         )
         if not keys:
             hint = "give fewer of y="
-        elif options.facet:
+        elif chart.facet:
             hint = "filter the groups"
         raise ValueError(f"{n} curves in one axes are more than {most}: {hint}")
 
 
 def _draw_axes(data: Curves, chart: Chart) -> Axes:
     """Draw all curves into one axes. A new figure is no wider than square axes need."""
-    options = chart.options
-    style = chart.style
-    curves = data.curves
-    names, title = _names(curves, data.keys, options, style)
-    others: list[Curve] = []
-    if options.highlight is None:
-        _check_number(len(curves), _MOST_CURVES, data.keys, options)
-    else:
-        _check_number(len(curves), _MOST_BEHIND, data.keys, options)
-        highlighted = _highlighted(curves, names, options)
-        others = [curve for i, curve in enumerate(curves) if i not in highlighted]
-        curves = [curves[i] for i in highlighted]
-        names = [names[i] for i in highlighted]
-    with draw.axes_of(style, square=options.is_square) as (ax,):
+    most = _MOST_CURVES if chart.highlight is None else _MOST_BEHIND
+    _check_number(len(data.curves), most, data.keys, chart)
+    names, title = _names(data.curves, data.keys, chart)
+    highlighted = _highlighted(data.curves, names, chart)
+    others = [curve for i, curve in enumerate(data.curves) if i not in highlighted]
+    curves = [data.curves[i] for i in highlighted]
+    names = [names[i] for i in highlighted]
+    with draw.axes_of(chart.style, square=chart.is_square) as (ax,):
         labels, title = _labels(curves, names, title, chart)
+        scales = scales_of(data.curves, chart)
         drawn = _styled(
             ax,
             curves,
@@ -512,51 +500,51 @@ def _draw_axes(data: Curves, chart: Chart) -> Axes:
             labels,
             chart,
         )
-        draw.title_panels([ax], style, *_titles(chart))
-        draw_curves(ax, drawn, chart, others)
-        _name_those_without(ax, data, style)
+        draw.title_panels([ax], chart.style, *_titles(chart))
+        draw_curves(ax, drawn, chart, scales, others)
+        _name_those_without(ax, data, chart)
         # These fill the axes.
-        is_full = bool(others) or options.ys[0] in BENEFITS
+        is_full = bool(others) or chart.ys[0] in BENEFITS
         short = dict(zip(labels, (name.name for name in names), strict=True))
-        draw.draw_legend([ax], style, title, short, most_inside=draw.INSIDE * (not is_full))
+        draw.draw_legend([ax], chart.style, title, short, most_inside=draw.INSIDE * (not is_full))
     return ax
 
 
 def _name_those_without(
     ax: Axes,
     data: Curves,
-    style: Style,
+    chart: Chart,
 ) -> None:
     """Name groups that have no curve in the legend."""
     keys = data.without_positives
     if not keys or not data.keys:
         return
-    text = ", ".join(style.join(key) for key in keys[:3])
+    text = ", ".join(chart.style.join(key) for key in keys[:3])
     if len(keys) > 3:
         text += f" and {len(keys) - 3} more"
-    draw.add_entry(ax, f"{style.label('no positives')}: {text}", linestyle="")
+    draw.add_entry(ax, f"{chart.style.label('no positives')}: {text}", linestyle="")
 
 
 def _titles(chart: Chart) -> tuple[str, str]:
     """Return the titles of both axes."""
-    options = chart.options
-    style = chart.style
-    x = style.label(options.x, quantity_title(options.x))
-    if chart.positive and options.x not in ("k", "share", "threshold"):
+    x = chart.style.label(chart.x, quantity_title(chart.x))
+    if chart.positive and chart.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"
-    titles = {y: quantity_title(y) for y in options.ys[:3]}
-    if options.is_roc:
+    titles = {y: quantity_title(y) for y in chart.ys[:3]}
+    if chart.is_roc:
         titles = {"recall": "True positive rate"}
-    return x, ", ".join(style.label(y, title) for y, title in titles.items())
+    return x, ", ".join(chart.style.label(y, title) for y, title in titles.items())
 
 
 def _highlighted(
     curves: Sequence[Curve],
     names: Sequence[_Names],
-    options: CurveOptions,
+    chart: Chart,
 ) -> list[int]:
-    """Return the highlighted curves, in the order of `highlight=` or of their areas."""
-    highlight = options.highlight
+    """Return the highlighted curves, in the order of `highlight=` or of their areas; else all."""
+    highlight = chart.highlight
+    if highlight is None:
+        return list(range(len(curves)))
     if isinstance(highlight, int):
         if any(curve.area is None for curve in curves):
             raise ValueError(
@@ -580,34 +568,32 @@ def _draw_panels(
     chart: Chart,
 ) -> Any:
     """Draw a panel for each group of the keys of `facets`."""
-    style = chart.style
     if not data.curves:
         raise ValueError("facet: no group has positives, so there is no curve to draw")
     panels = _numbers_of_panels(data.curves, facets)
     _check_number(
-        max(map(len, panels.values())),
+        max(map(len, panels)),
         _MOST_CURVES,
         data.keys,
-        chart.options,
+        chart,
     )
     lines = [key for key in data.keys if key not in facets]
-    names, title = _names(data.curves, lines, chart.options, style)
+    names, title = _names(data.curves, lines, chart)
     several = len({name.name for name in names}) > 1
-    height = 5.5 + len(chart.options.marks) * (not several)
-    chart = chart._replace(in_panel=True)
+    height = 5.5 + len(chart.marks) * (not several)
     # Axes from 0 to 1 have equal limits anyway, and 80 linked axes would ask each other for theirs.
-    is_square = chart.options.is_square
-    linked = "" if is_square else "xy"
+    linked = "" if chart.is_square else "xy"
     is_flat = len(panels) > _MANY_PANELS
     with draw.axes_of(
-        style,
+        chart.style,
         len(panels),
         (11, height),
-        square=is_square and not is_flat,
+        square=chart.is_square and not is_flat,
         ratio=0.5 if is_flat else 0.85,
         linked=linked,
     ) as axes:
         labels = [name.name if several else "_curve" for name in names]
+        scales = scales_of(data.curves, chart)
         drawn = _styled(
             axes[0],
             data.curves,
@@ -615,42 +601,44 @@ def _draw_panels(
             labels,
             chart,
         )
-        for ax, (key, numbers) in zip(axes, panels.items(), strict=True):
+        for ax, numbers in zip(axes, panels, strict=True):
             in_panel = [drawn[i] for i in numbers]
-            draw_curves(ax, in_panel, chart)
-            label = _key_label(dict(zip(facets, key, strict=True)), style)
+            draw_curves(ax, in_panel, chart, scales)
             _title_panel(
                 ax,
-                label,
+                _key_label(in_panel[0].curve, facets, chart),
                 in_panel,
                 chart,
                 several=several,
             )
-        _name_those_without(axes[0], data, style)
-        draw.title_panels(axes, style, *_titles(chart))
-        draw.draw_legend(axes, style, title if several else "")
+        _name_those_without(axes[0], data, chart)
+        draw.title_panels(axes, chart.style, *_titles(chart))
+        draw.draw_legend(axes, chart.style, title if several else "")
     return draw.one_or_all(axes, several=True)
 
 
-def _numbers_of_panels(
-    curves: Sequence[Curve], facets: Sequence[str]
-) -> dict[tuple[Any, ...], list[int]]:
-    """Return the places of the curves of each panel, by the keys of the panel."""
+def _numbers_of_panels(curves: Sequence[Curve], facets: Sequence[str]) -> Sequence[Sequence[int]]:
+    """Return the places of the curves of each panel."""
     panels: dict[tuple[Any, ...], list[int]] = {}
     for number, curve in enumerate(curves):
         panels.setdefault(tuple(curve.key[key] for key in facets), []).append(number)
-    return panels
+    return list(panels.values())
 
 
-def _key_label(key: Mapping[str, Any], style: Style) -> str:
-    """Return the label of the keys of a panel.
+def _key_label(
+    curve: Curve,
+    facets: Sequence[str],
+    chart: Chart,
+) -> str:
+    """Return the label of the panel of a curve.
 
     Values that are no text have the name of their key.
     """
     texts = []
-    for name, value in key.items():
-        text = style.label(value)
-        texts.append(text if isinstance(value, str) else f"{style.label(name)} {text}")
+    for name in facets:
+        value = curve.key[name]
+        text = chart.style.label(value)
+        texts.append(text if isinstance(value, str) else f"{chart.style.label(name)} {text}")
     return ", ".join(texts)
 
 
@@ -672,5 +660,5 @@ def _title_panel(
         areas = [next(iter(of_curve.values()), "") for of_curve in numbers]
         lines = [f"P = {positives}" * bool(positives)]
         if all(areas) and len(areas) <= _NUMBERED:
-            lines.insert(0, f"{chart.options.area} {', '.join(areas)}")
+            lines.insert(0, f"{chart.kind.area} {', '.join(areas)}")
     draw.title_panel(ax, chart.style, label, *lines)
