@@ -78,6 +78,9 @@ _EXPECTATION = "plot without truth and score draws a frame that curve gave"
 class Kind(NamedTuple):
     """What is special about a plot of two quantities."""
 
+    title: str = ""
+    """The title of the y axis, if it is not that of the quantity."""
+
     area: str = ""
     """The short name of the area under the curve, if it has a meaning."""
     metric: str = ""
@@ -89,8 +92,8 @@ class Kind(NamedTuple):
     """
 
 
-_PR = Kind("AP", "average_precision")
-_ROC = Kind("AUC", "roc_auc", [(0, 0)], [(1, 1)])
+_PR = Kind(area="AP", metric="average_precision")
+_ROC = Kind("True positive rate", "AUC", "roc_auc", [(0, 0)], [(1, 1)])
 _GAIN = Kind(start=[(0, 0)], end=[(1, 1)])
 _DET = Kind(start=[(0, 1)], end=[(1, 0)])
 _OTHER = Kind()
@@ -750,14 +753,18 @@ def mean_curves(rows: ScoredRows, chart: Chart) -> Curves:
 
 def _mean_areas(rows: ScoredRows, chart: Chart) -> dict[TextKey, Numbers]:
     """Return the mean `area` of the groups, the standard deviation `spread`, and the number `n`."""
-    name = f"{'interpolated_' * chart.interpolated}{chart.kind.metric}"
+    name = "interpolated_" * chart.interpolated + chart.kind.metric
     areas = rows.table([name])
-    keys = [areas.keys[key] for key in keys_left([*areas.keys], chart.mean_over)]
-    value = pl.col(name)
+    keys = [areas.keys[key] for key in keys_left(list(areas.keys), chart.mean_over)]
     # A constant stands for the key that is left if there is none.
     groups = areas.table.group_by(keys or pl.lit(0), maintain_order=True)
+    value = pl.col(name)
     means = groups.agg(n=value.count(), area=value.mean(), spread=value.std())
-    return {_as_text([row[key] for key in keys]): row for row in means.iter_rows(named=True)}
+    by_key = {}
+    for row in means.iter_rows(named=True):
+        key = [row[column] for column in keys]
+        by_key[_as_text(key)] = row
+    return by_key
 
 
 def _means_at_ranks(rows: ScoredRows, chart: Chart) -> Curves:

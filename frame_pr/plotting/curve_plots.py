@@ -530,10 +530,8 @@ def _titles(chart: Chart) -> tuple[str, str]:
     x = chart.style.label(chart.x, quantity_title(chart.x))
     if chart.positive and chart.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"
-    titles = {y: quantity_title(y) for y in chart.ys[:3]}
-    if chart.is_roc:
-        titles = {"recall": "True positive rate"}
-    return x, ", ".join(chart.style.label(y, title) for y, title in titles.items())
+    labels = [chart.style.label(y, chart.kind.title or quantity_title(y)) for y in chart.ys[:3]]
+    return x, ", ".join(labels)
 
 
 def _highlighted(
