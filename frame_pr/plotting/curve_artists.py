@@ -154,7 +154,12 @@ def _draw_areas(
         raw = top
         top = points["envelope"].to_numpy()
         ax.fill_between(edges, raw, top, alpha=0.15, **fill)
-        line = {"drawstyle": "steps-pre", "color": colour, "label": "_envelope", **_ENVELOPE}
+        line: draw.Properties = {
+            "drawstyle": "steps-pre",
+            "color": colour,
+            "label": "_envelope",
+            **_ENVELOPE,
+        }
         ax.plot(edges, top, **line)
     if chart.rectangles:
         ax.fill_between(edges, top, alpha=0.25, **fill)
