@@ -97,7 +97,7 @@ _ROC = Kind("True positive rate", "AUC", "roc_auc", [(0, 0)], [(1, 1)])
 _GAIN = Kind(start=[(0, 0)], end=[(1, 1)])
 _DET = Kind(start=[(0, 1)], end=[(1, 0)])
 _OTHER = Kind()
-_KINDS = {
+_KINDS: Mapping[tuple[str, ...], Kind] = {
     ("recall", "precision"): _PR,
     ("fpr", "recall"): _ROC,
     ("share", "recall"): _GAIN,
