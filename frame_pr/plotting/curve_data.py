@@ -31,7 +31,7 @@ from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import net_benefit, rate_of
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style
-from frame_pr.plotting.results import Result, read_result
+from frame_pr.plotting.results import Result, check_dtypes, read_result
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.intervals import intervals
 from frame_pr.statistics.units import keys_left
@@ -425,7 +425,10 @@ def curves_of_rows(rows: ScoredRows, chart: Chart) -> Curves:
     canonical, output = rows_of(rows.frame, rows.request.used_as(Use(ranks=True)))
     of_marks = [name for goal in chart.marks for name in goal.metrics]
     metrics = {name: name for name in ("positives", "rows", *of_marks)}
-    sizes = values(canonical, metrics).with_columns(code="group")
+    of_groups = values(canonical, metrics).with_columns(code="group")
+    sizes = collected(output.restored(of_groups), "auto")
+    key_columns = {name: pl.col(column) for name, column in output.key_columns.items()}
+    check_dtypes(sizes.select(**key_columns), output.keys, "plot draws groups")
     columns = ["group", "k", "tp"]
     if chart.marks or chart.x == "threshold":
         columns.append("threshold")
@@ -436,7 +439,7 @@ def curves_of_rows(rows: ScoredRows, chart: Chart) -> Curves:
             _as_text(key): _band(band, chart.x) for key, band in _average(rows, chart).groups()
         }
     groups = []
-    for numbers in collected(output.restored(sizes), "auto").iter_rows(named=True):
+    for numbers in sizes.iter_rows(named=True):
         start, end = (
             table["group"].search_sorted(numbers["code"], side) for side in ("left", "right")
         )

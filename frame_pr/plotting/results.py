@@ -70,7 +70,7 @@ def read_result(
     keys = names[:end]
     table = kind.read(kind.columns).collect(engine="in-memory")
     if table.height:
-        _check_dtypes(table.select(*keys, *available), keys, expectation)
+        check_dtypes(table.select(*keys, *available), keys, expectation)
     key_of = {name: f"key {i}" for i, name in enumerate(keys)}
     key_columns = [table[name].alias(column) for name, column in key_of.items()]
     return Result(
@@ -79,7 +79,7 @@ def read_result(
     )
 
 
-def _check_dtypes(
+def check_dtypes(
     table: pl.DataFrame,
     keys: Sequence[str],
     expectation: str,
