@@ -201,7 +201,7 @@ run.pr.average_precision("rel", "s", prevalence="0.1")  | write the number witho
 run.pr.average_precision("rel", "s", by="q", total_positives=5)
     | total_positives takes a column, or a frame of the by columns and one more
 run.pr.average_precision("rel", "s", by="q", prevalence=shares)
-    | prevalence frame has 1 row more than groups: it must have one row for each
+    | prevalence frame has 1 row more than groups, such as 'a': it must have one row for each
 run.pr.average_precision("rel", "s", total_positives=pl.DataFrame())
     | frame has the columns none: it must
 run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
