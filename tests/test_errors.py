@@ -270,7 +270,7 @@ run.pr.evaluate("recall@precision=0.5", "rel", "s", ties="expected")
     | no closed form in expectation
 run.pr.evaluate("precision@0", "rel", "s")  | k must be a whole number of at least 1, got 0
 run.pr.evaluate("precision@200%", "rel", "s")
-    | a share of the rows must be above 0% and at most 100%
+    | k must be a share of the rows above 0% and at most 100%
 run.pr.evaluate("net_benefit@threshold=1.5", "rel", "s")  | needs a threshold that is a probability
 run.pr.evaluate("rbp1.5", "rel", "s")  | the persistence of rbp must lie between 0 and 1
 run.pr.evaluate("f0", "rel", "s")  | it needs a cutoff, such as f0@10 or f0@threshold=0.5

@@ -319,10 +319,7 @@ def _gathered(column: pl.Series, block_numbers: pl.Series) -> pl.Series:
 
 def _reaches_a_level(levels: int, *, fractional: bool) -> pl.Expr:
     """Return whether a block is first or last in its group, or first at a level of recall."""
-    hits, positives, tp = (
-        pl.col(name) if fractional else pl.col(name).cast(pl.Int128)
-        for name in ("hits", "positives", "tp")
-    )
+    hits, positives, tp = (pl.col(name).cast(pl.Int128) for name in ("hits", "positives", "tp"))
     after, before = (
         levels_reached(number, positives, levels - 1, fractional=fractional)
         for number in (tp, tp - hits)

@@ -12,7 +12,6 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_whole, is_whole, public, scalar, several
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.dispatch import backend_of
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
@@ -144,8 +143,7 @@ def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
             table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
         table = _count_equal_rows(table.collect(), columns, ascending=ascending)
 
-    named = table.select("count", **names)
-    return selection.kind.give(named.select(*map(by_name, names), "count"), list(names))
+    return selection.kind.give(table.select(**names, count="count"), list(names))
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
@@ -204,24 +202,19 @@ def _binned(
     table = table.with_columns(
         group=pl.struct(keys).rle_id() if keys else pl.lit(0),
         block=pl.struct(order).rle_id(),
-        upto=ranked_rows.cum_sum(),
+        before=ranked_rows.cum_sum() - ranked_rows,
     )
-    # Equal scores belong to the bin of their first row.
-    before = pl.col("upto") - ranked_rows
-    ends_group = ends(pl.col("group"))
-    before_group = from_start(before)
-    before_block = pl.when(starts(pl.col("block"))).then(before).forward_fill()
-    upto_end = pl.when(ends_group).then("upto").backward_fill()
-
-    # Rows without a score are above none, so they have a bin of their own.
-    rows_above = before_block - before_group
-    rows_of_group = upto_end - before_group
+    # Equal scores belong to the bin of their first row. Rows without a score are above none, so
+    # they have a bin of their own.
+    before_block = pl.when(starts(pl.col("block"))).then("before").forward_fill()
+    rows_above = before_block - from_start(pl.col("before"))
+    rows_of_group = ranked_rows.sum().over("group")
     table = table.with_columns(bin=rows_above.cast(pl.Int128) * n // rows_of_group)
 
-    is_last = ends_group | ends(pl.col("bin"))
+    is_last = ends(pl.col("group")) | ends(pl.col("bin"))
     worst = pl.when(is_last).then(score).backward_fill()
     table = table.with_columns(pl.when(retrieved).then(worst))
-    return table.drop("group", "block", "upto", "bin")
+    return table.drop("group", "block", "before", "bin")
 
 
 def _edges_reached(

@@ -54,7 +54,7 @@ class Rank(Cutoff):
             share = read_decimal(text[:-1])
             if not isinstance(share, Fraction) or not 0 < share <= 100:
                 raise ValueError(
-                    f"a share of the rows must be above 0% and at most 100%, got {text}"
+                    f"k must be a share of the rows above 0% and at most 100%, got {text}"
                 )
             return cls(_next_fraction(share / 100), text)
         if not text.isdecimal():
@@ -64,12 +64,9 @@ class Rank(Cutoff):
     @classmethod
     def of(cls, k: Any) -> Rank:
         """Validate a rank of the caller, which may be a share of the rows, such as "10%"."""
-        if not (isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k)):
-            return cls(check_whole("k", k, least=1))
-        try:
+        if isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k):
             return cls.parse(k)
-        except ValueError as error:
-            raise ValueError(f"k: {error}") from None
+        return cls(check_whole("k", k, least=1))
 
     def __str__(self) -> str:
         return self.text or str(self.k)
