@@ -333,15 +333,19 @@ def _ranks(k: Any) -> Keys:
     """Validate ranks, each of them once."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
     names_of("k", list(map(str, ranks)), "ranks")
-    shares = {rank: rank.k for rank in ranks if isinstance(rank.k, Fraction)}
-    if not shares:
-        return {rank: {"k": pl.lit(rank.k, dtype=pl.Int64)} for rank in ranks}
-    if len(shares) < len(ranks):
+    if len({type(rank.k) for rank in ranks}) > 1:
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
     if isinstance(scalar(k), str):
         # The k of each group says which rows a single share selects.
         return {ranks[0]: {}}
-    return {rank: {"share": pl.lit(float(share))} for rank, share in shares.items()}
+
+    keys: Keys = {}
+    for rank in ranks:
+        if isinstance(rank.k, Fraction):
+            keys[rank] = {"share": pl.lit(float(rank.k))}
+        else:
+            keys[rank] = {"k": pl.lit(rank.k, dtype=pl.Int64)}
+    return keys
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")

@@ -169,8 +169,8 @@ def _metrics(
     if not has_keys(metrics):
         return {}
     named = metrics_named(metrics, truth, score)
-    taken = "metrics: {} is a column of the curve already: give the metric another name"
-    refuse_clash(named, columns, taken)
+    problem = "metrics: {} is a column of the curve already: give the metric another name"
+    refuse_clash(named, columns, problem)
     return named
 
 

@@ -449,9 +449,16 @@ def _refuse_unknown(metrics: Sequence[str], columns: Sequence[Any]) -> None:
 
 def _hints(metrics: Sequence[str], unknown: Sequence[str]) -> str:
     """Return the whole list in our spelling, or what to write instead of each unknown name."""
-    meant = {name: meant_names(name)[:1] for name in unknown}
-    if all(meant.values()):
-        ours = [example_names(name)[0] for of in metrics for name in meant.get(of, [of])]
+    ours: list[str] = []
+    hints: list[str] = []
+    for name in metrics:
+        if name not in unknown:
+            ours.append(name)
+            continue
+        for meant in meant_names(name)[:1]:
+            ours.append(example_names(meant)[0])
+        if hint := metric_hint(name):
+            hints.append(f"{shown(name)}: {hint}")
+    if len(ours) == len(metrics):
         return f"did you mean {ours}?"
-    hints = [f"{shown(name)}: {hint}" for name in unknown if (hint := metric_hint(name))]
     return "; ".join(hints[:_MOST_HINTS]) or "frame_pr.metrics() lists all names"

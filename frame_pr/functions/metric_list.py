@@ -71,7 +71,9 @@ def _options(names: list[str]) -> list[str]:
     options += [f"ties={rule}" for rule in TIES if rule in rules]
 
     graded = [metric(name, GRADED_BLOCKS).aggregates["threshold"] for name in names]
-    columns = root_names(*((one.over for one in of_metric.values()) for of_metric in graded))
+    columns = root_names(
+        *((aggregate.over for aggregate in of_metric.values()) for of_metric in graded)
+    )
     if not set(GAINS).isdisjoint(columns):
         options.append("gain")
     return options

@@ -128,7 +128,8 @@ def _with_differences(table: pl.LazyFrame, by: list[str], columns: list[str]) ->
     new = {}
     for difference, name in differences.items():
         column = by_name(name).cast(pl.Float64)
-        new[difference] = column - column.filter(of_all_rows).first().over(keys)
+        whole = column.filter(of_all_rows).first()
+        new[difference] = column - whole.over(keys)
     return table.with_columns(**new)
 
 

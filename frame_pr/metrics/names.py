@@ -104,7 +104,9 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
             ranks = ranks or bool(record.aggregates["threshold"])
         if request.totals:
             aggregates = record.aggregates.get(request.ties, {})
-            columns += root_names([record.value], (one.over for one in aggregates.values()))
+            columns += root_names(
+                [record.value], (aggregate.over for aggregate in aggregates.values())
+            )
     numbers = set(TOTALS).intersection(columns) if request.totals else TOTALS
     return request.used_as(Use(ranks, list(thresholds), averages), numbers)
 
