@@ -47,8 +47,6 @@ def _partial_roc_auc(name: NameMatch, b: Blocks) -> Metric:
         raise ValueError(
             "roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0"
         )
-    if most == 1:
-        return _roc_auc(name, b)
     negatives = b.negatives.cast(pl.Float64)
     width = negatives * most
     # For each positive, the false positives up to the limit that rank below it; those of its own
