@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -19,8 +18,6 @@ from frame_pr.statistics.units import (
     with_cluster_errors,
 )
 
-Size: TypeAlias = Callable[[Any], Any]
-"""How extreme a sum of differences is: its absolute value, or its value if a test has one side."""
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
 _SIGNS_AT_ONCE = 2**21
@@ -140,21 +137,17 @@ def _sign_flips(table: pl.DataFrame, differences: pl.DataFrame, comparison: Comp
     matrix = np.zeros((len(table), unit.max(initial=-1) + 1))
     matrix[rows["number"], unit] = rows["d"].fill_null(0.0)
 
-    size: Size = abs
     sign = comparison.call.hypothesis.sign
-    if sign != 0:
-        size = partial(np.multiply, sign)
-
     p = np.ones(len(table))
     is_small = np.count_nonzero(matrix, axis=1) <= _EXACT
     if is_small.any():
-        p[is_small] = _all_flips(matrix[is_small], size)
+        p[is_small] = _all_flips(matrix[is_small], sign)
     if not is_small.all():
-        p[~is_small] = _drawn_flips(matrix[~is_small], size, comparison.call.draws)
+        p[~is_small] = _drawn_flips(matrix[~is_small], sign, comparison.call.draws)
     return p
 
 
-def _all_flips(differences: Array, size: Size) -> Array:
+def _all_flips(differences: Array, sign: int) -> Array:
     """Return the share of all sign flips that are at least as extreme as the data."""
     import numpy as np
 
@@ -168,14 +161,14 @@ def _all_flips(differences: Array, size: Size) -> Array:
         return np.arange(start, end) >> place & 1
 
     flips = 2**most
-    if size is abs:
+    if not sign:
         # The last sign of a two-sided test may stay: all flips of all signs have the same |sum|.
         flips //= 2
-    share: Array = _count_flips(differences[:, :most], size, flips, bits_of) / flips
+    share: Array = _count_flips(differences[:, :most], sign, flips, bits_of) / flips
     return share
 
 
-def _drawn_flips(differences: Array, size: Size, draws: Draws) -> Array:
+def _drawn_flips(differences: Array, sign: int, draws: Draws) -> Array:
     """Return the share of drawn sign flips and the data that are as extreme as the data."""
     import numpy as np
 
@@ -187,14 +180,14 @@ def _drawn_flips(differences: Array, size: Size, draws: Draws) -> Array:
     def bits_of(start: int, end: int) -> Any:
         return np.unpackbits(packed_bits[:, start // 8 : -(-end // 8)], axis=1, count=end - start)
 
-    counts = _count_flips(differences, size, draws.resamples, bits_of)
+    counts = _count_flips(differences, sign, draws.resamples, bits_of)
     share: Array = (1 + counts) / (1 + draws.resamples)
     return share
 
 
 def _count_flips(
     differences: Array,
-    size: Size,
+    sign: int,
     flips: int,
     bits_of: Callable[[int, int], Any],
 ) -> Array:
@@ -206,14 +199,19 @@ def _count_flips(
 
     # Rounding must not hide a sum that is equal to that of the data.
     slack = 1e-12 * abs(differences).sum(axis=1)
-    least = size(differences.sum(axis=1)) - slack
+    least = _size(differences.sum(axis=1), sign) - slack
     counts = np.zeros(len(differences))
     step = max(_SIGNS_AT_ONCE // max(differences.shape) // 8 * 8, 8)
     for start in range(0, flips, step):
         signs = 1.0 - 2.0 * bits_of(start, min(start + step, flips))
-        is_as_large = size(differences @ signs) >= least[:, None]
+        is_as_large = _size(differences @ signs, sign) >= least[:, None]
         counts += is_as_large.sum(axis=1)
     return counts
+
+
+def _size(sums: Array, sign: int) -> Array:
+    """Return how extreme sums are: their absolute values, or those of one side."""
+    return sign * sums if sign else abs(sums)
 
 
 # rows
