@@ -111,7 +111,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
             side = min(figure.get_figwidth(), ems * draw.em())
             figure.set_size_inches(side, 1.05 * side)
         for ax, (key, cells) in zip(axes, groups.items(), strict=True):
-            _draw_cells(ax, cells, names, style)
+            _draw_cells(ax, cells, len(names))
             if len(groups) > 1:
                 draw.title_panel(ax, style, style.join(key))
         draw.title_panels(axes, style, prediction, style.label("Label"))
@@ -163,21 +163,13 @@ def _square(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
     return cells.with_columns(share=ratio(pl.col("rows"), pl.col("rows").sum().over("truth")))
 
 
-def _draw_cells(
-    ax: Axes,
-    cells: pl.DataFrame,
-    names: Sequence[str],
-    style: Style,
-) -> None:
-    """Draw the colours of the cells of a group, and the names of the classes."""
-    n = len(names)
+def _draw_cells(ax: Axes, cells: pl.DataFrame, n: int) -> None:
+    """Draw the colours of the cells of a group with so many classes."""
     shares = cells["share"].fill_null(0).to_numpy().reshape(n, n)
     colours = "Blues_r" if draw.text_on(ax.get_facecolor()) == "white" else "Blues"
     ax.imshow(shares, colours, vmin=0, vmax=1)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    side = min(draw.panel_width(ax, style), ax.get_window_extent().height)
-    _name_classes(ax, names, 0.6 * side / n, style)
 
 
 def _name_classes(
@@ -213,27 +205,35 @@ def _write_cells(
     """Write counts and shares into the cells, shares only, or in place of them a colour bar."""
     from matplotlib.ticker import PercentFormatter
 
-    figure = draw.figure_of(axes[0])
-    figure.draw_without_rendering()
     n = len(names)
-    sides = [ax.get_window_extent().size for ax in axes]
-    if style.axes:
-        sides = list(map(draw.lasting_size, axes))
-    cell = min(map(min, sides)) / n
+    cell = 0.0
+    for _ in range(2):
+        # The names take some of the room of the cells.
+        cell = min(min(draw.lasting_size(ax, style)) for ax in axes) / n
+        for ax in axes:
+            _name_classes(ax, names, cell, style)
     texts: Sequence[str] = []
     for ax, cells in zip(axes, groups, strict=True):
-        _name_classes(ax, names, cell, style)
         (image,) = ax.images
         texts, size = _texts(ax, cells, cell, keep_zeros=n <= 2)
-        middle: draw.Properties = {"ha": "center", "va": "center", "in_layout": False}
         for place, (text, share) in enumerate(zip(texts, cells["share"], strict=False)):
-            colour = draw.text_on(image.cmap(share or 0.0))
-            ax.text(place % n, place // n, text, color=colour, fontsize=size, **middle)
+            ax.text(
+                place % n,
+                place // n,
+                text,
+                color=draw.text_on(image.cmap(share or 0.0)),
+                fontsize=size,
+                ha="center",
+                va="center",
+                in_layout=False,
+            )
     if not texts:
-        label = draw.wrap(style.label("Share of the rows with this label"), 20)
-        bar = {"format": PercentFormatter(1), "shrink": 0.7}
-        figure.colorbar(
-            axes[-1].images[0], ax=axes if len(axes) > 1 else axes[0], label=label, **bar
+        draw.figure_of(axes[0]).colorbar(
+            axes[-1].images[0],
+            ax=axes if len(axes) > 1 else axes[0],
+            label=draw.wrap(style.label("Share of the rows with this label"), 20),
+            format=PercentFormatter(1),
+            shrink=0.7,
         )
 
 
@@ -262,6 +262,6 @@ def _texts(
         size = font * cell / max(height, draw.text_width(ax, f"{longest} "))
         if size >= draw.least_size():
             if texts is bare:
-                ax.set_xlabel(f"{ax.get_xlabel()}\n(cells: % of the label)")
+                ax.set_xlabel(f"{ax.get_xlabel()}\n(cells: % of the label)".strip())
             return texts, min(_SMALL * font, size)
     return [], font

@@ -202,13 +202,12 @@ def line_size(figure: Any, room: float) -> tuple[float, int]:
     return size, max(1, math.ceil(size / points - 0.1))
 
 
-def lasting_size(ax: Axes) -> tuple[float, float]:
-    """Return the sides of the caller's axes in pixels, less what other plots may take."""
+def lasting_size(ax: Axes, style: Style) -> tuple[float, float]:
+    """Return the sides of axes in pixels, less what other plots of the caller may take."""
     figure = figure_of(ax)
     figure.draw_without_rendering()
-    width, height = ax.get_window_extent().size
-    if len(figure.axes) > 1:
-        return 0.8 * width, 0.8 * height
+    share = 0.8 if style.axes and len(figure.axes) > 1 else 1.0
+    width, height = share * ax.get_window_extent().size
     return width, height
 
 
@@ -253,7 +252,7 @@ def axes_of(
     if style.axes:
         axes = list(style.axes[:n])
         yield axes
-        _fit_titles(axes)
+        _fit_titles(axes, style)
         return
     width, height = plt.rcParams["figure.figsize"]
     least_width, panel_height = (ems * em() for ems in size)
@@ -285,10 +284,10 @@ def axes_of(
         raise
 
 
-def _fit_titles(axes: Sequence[Axes]) -> None:
+def _fit_titles(axes: Sequence[Axes], style: Style) -> None:
     """Write the titles of the caller's axes in smaller letters, and break them, where they end."""
     for ax in axes:
-        for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax), strict=True):
+        for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax, style), strict=True):
             title: Any = axis.label
             share = 0.9 * room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
             if share < 1:
@@ -378,17 +377,18 @@ def draw_legend(
         labels = map(wrap, entries)
         axes[0].legend(entries.values(), labels, title=wrap(title) or None, **LEGEND)
     elif style.axes:
-        _legend_below(axes[0], entries, title, names, most_below)
+        _legend_below(axes[0], style, entries, title, names, most_below)
     else:
         side = "lower" if len(axes) == 1 else "upper"
-        place = {"loc": f"outside {side} left"}
-        legend = _in_columns(figure, entries, title, figure.bbox.width - 2 * pixels, place)
+        room = figure.bbox.width - 2 * pixels
+        legend = _in_columns(figure, entries, title, room, loc=f"outside {side} left")
         height = legend.get_window_extent().height / figure.dpi
         figure.set_figheight(figure.get_figheight() + height)
 
 
 def _legend_below(
     ax: Axes,
+    style: Style,
     entries: Mapping[str, Any],
     title: str,
     names: Mapping[str, str],
@@ -398,7 +398,7 @@ def _legend_below(
 
     A legend that is too high gets small letters, then short names, and then no numbers.
     """
-    room, _ = lasting_size(ax)
+    room, _ = lasting_size(ax, style)
     height: float = ax.get_window_extent().height
     least = least_size()
     small = max(least, 0.69 * 72 * em())
@@ -411,21 +411,32 @@ def _legend_below(
     ):
         labels: Properties = {}
         for label, handle in entries.items():
-            name = names.get(label, label)
+            name = names.get(label) or label
             if not _is_shared(handle):
                 short = shorten(name, letters)
                 labels[label.replace(name, short) if numbered else short] = handle
             else:
                 labels[label if numbered else label.partition(" (")[0]] = handle
-        place = {"loc": "lower left", "fontsize": size, "title_fontsize": size, "handlelength": 2}
-        place |= {"borderaxespad": 0, "columnspacing": 1, "borderpad": 0.2, "labelspacing": 0.3}
-        legend = _in_columns(ax, labels, title * numbered, room, place)
+        legend = _in_columns(
+            ax,
+            labels,
+            title * numbered,
+            room,
+            loc="lower left",
+            fontsize=size,
+            title_fontsize=size,
+            handlelength=2,
+            borderaxespad=0,
+            columnspacing=1,
+            borderpad=0.2,
+            labelspacing=0.3,
+        )
         is_low = legend.get_window_extent().height <= most * height
         if is_low and len(labels) == len(entries):
             locator = ax.get_axes_locator()
             if isinstance(locator, _AboveLegend):
                 locator = locator.locator
-            above: Any = _AboveLegend(legend, locator)
+            above: Any = _AboveLegend(ax, legend, locator)
             ax.set_axes_locator(above)
             return
         legend.remove()
@@ -440,6 +451,7 @@ def _legend_below(
 class _AboveLegend(NamedTuple):
     """The place of axes whose legend is below them, in a part of their place."""
 
+    axes: Any
     legend: Any
     locator: Any
     """What locates the axes without a legend; None: their figure."""
@@ -451,6 +463,9 @@ class _AboveLegend(NamedTuple):
         place = ax.get_position(original=True)
         if self.locator is not None:
             place = self.locator(ax, renderer)
+        if ax.get_legend() is not self.legend:
+            # The caller has removed or replaced it.
+            return place
         texts = ax.xaxis.get_tightbbox(renderer)
         pixels = 0 if texts is None else max(0.0, ax.bbox.y0 - texts.y0)
         figure = ax.figure
@@ -462,7 +477,7 @@ class _AboveLegend(NamedTuple):
 
     def get_subplotspec(self) -> Any:
         """Return the place of the axes in a grid, for the tight layout."""
-        return self.legend.axes.get_subplotspec()
+        return self.axes.get_subplotspec()
 
 
 def _in_columns(
@@ -470,7 +485,7 @@ def _in_columns(
     entries: Mapping[str, Any],
     title: str,
     room: float,
-    place: Mapping[str, Any],
+    **place: Any,
 ) -> Any:
     """Draw a legend in columns that fit into so many pixels."""
     handles = list(entries.values())
@@ -529,14 +544,7 @@ def curves_in(ax: Axes) -> int:
 
 def write_reason(ax: Axes, sentence: str) -> None:
     """Write the reason into the middle of axes without data."""
-    place: Properties = {"transform": ax.transAxes, "ha": "center", "va": "center"}
-    ax.text(
-        0.5,
-        0.5,
-        sentence,
-        color=GREY,
-        **place,
-    )
+    ax.text(0.5, 0.5, sentence, color=GREY, transform=ax.transAxes, ha="center", va="center")
 
 
 # Colours

@@ -247,7 +247,7 @@ def _name_rows(
     size: Any = "small"
     every = 1
     if style.axes:
-        width, room = draw.lasting_size(axes[0])
+        width, room = draw.lasting_size(axes[0], style)
         size, every = draw.line_size(figure, room / (n + 0.4))
         names = [draw.shorten_to(axes[0], label, 0.4 * width, size) for label in labels]
     else:
@@ -295,21 +295,24 @@ def _draw_dots(
     series = list(_series(system, whole))
     style.check_colors(chain(*series))
     is_single = len(panels) == 1
+    several = is_apart and len(series) > 1
     groups, labels = _rows_of_groups(whole, key_of, style, numbered=is_single)
     has_mean = is_single and is_apart and groups.height > 1 and _SLICE not in key_of
     with draw.axes_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
             table = panel.table.join(groups, on=list(key_of.values()), nulls_equal=True)
-            parts = _series(system, table)
-            several = is_apart and len(series) > 1
-            if several:
-                parts = _beside(ax, table, parts, series)
-            for key, rows in parts.items():
+            has_bounds = table["low"].count() > 0
+            if several and not has_bounds:
+                _join_values(ax, table)
+            for key, rows in _series(system, table).items():
+                number = series.index(key) * several
+                colour = style.color_of(key, number)
                 label = style.join(key) if several else "_value"
-                colour = style.color_of(key, series.index(key) * several)
                 if has_mean and rows["value"].count():
                     label = _draw_average(ax, rows, label, colour, style)
-                _draw_whiskers(ax, rows, "value", color=colour, label=label, markersize=5)
+                offset = several * has_bounds * _OFFSET * (0.5 - (number + 0.5) / len(series))
+                dots = rows.with_columns(pl.col("y") + offset)
+                _draw_whiskers(ax, dots, "value", color=colour, label=label, markersize=5)
             ax.set_xlabel(_title(style.title(panel.metric), panel.table, style))
             draw.fewer_ticks(ax.xaxis, 6 if is_single else 3)
             draw.title_panel(ax, style, panel.title)
@@ -350,22 +353,10 @@ def _rows_of_groups(
     return groups.select(*rows, y=y), labels
 
 
-def _beside(
-    ax: Axes,
-    table: pl.DataFrame,
-    parts: dict[Any, pl.DataFrame],
-    series: Sequence[Any],
-) -> dict[Any, pl.DataFrame]:
-    """Put the intervals of the systems of a group beside each other, or join bare values."""
-    if table["low"].count():
-        shares = {key: (number + 0.5) / len(series) for number, key in enumerate(series)}
-        offset = pl.col("y") + _OFFSET / 2
-        return {
-            key: rows.with_columns(offset - _OFFSET * shares[key]) for key, rows in parts.items()
-        }
+def _join_values(ax: Axes, table: pl.DataFrame) -> None:
+    """Draw a line from the smallest to the largest value of each row."""
     ends = table.group_by("y").agg(low=pl.min("value"), high=pl.max("value")).drop_nulls()
     ax.hlines(*ends.to_numpy().T, color=GREY, alpha=0.4, zorder=1)
-    return parts
 
 
 def _draw_average(
@@ -378,11 +369,10 @@ def _draw_average(
     """Draw the mean of some values, and return the label of their dots."""
     mean: Any = rows["value"].mean()
     text = f"{style.label('mean')} {draw.number_text(mean)}"
-    line: draw.Properties = REFERENCE | {"zorder": 1, "gid": draw.SHARED}
     if label == "_value":
-        ax.axvline(mean, label=text, **line)
+        ax.axvline(mean, label=text, zorder=1, gid=draw.SHARED, **REFERENCE)
         return label
-    ax.axvline(mean, label="_mean", **line | {"color": colour})
+    ax.axvline(mean, label="_mean", zorder=1, **REFERENCE | {"color": colour})
     return f"{label} ({text})"
 
 
@@ -634,17 +624,20 @@ def _draw_bars(
     for word, clip, colour in zip(_SIDES, clips, _side_colours(style), strict=True):
         side = table["difference"].clip(**clip)
         counts.append((side != 0).sum())
-        bars: draw.Properties = {
-            "color": colour,
-            "label": f"{new} {style.label(word)}: {counts[-1]:,}",
-        }
+        label = f"{new} {style.label(word)}: {counts[-1]:,}"
         if n <= _NAMED:
-            ax.barh(table["y"], side, height=0.7, **bars)
+            ax.barh(table["y"], side, height=0.7, color=colour, label=label)
         else:
             # One outline, because matplotlib would need most of a minute for ten thousand bars.
             edges = [n - 0.5, *(place - 0.5 for place in range(n - every, 0, -every)), -0.5]
-            bars |= {"orientation": "horizontal", "fill": True}
-            ax.stairs(side.gather_every(every), edges, **bars)
+            ax.stairs(
+                side.gather_every(every),
+                edges,
+                orientation="horizontal",
+                fill=True,
+                color=colour,
+                label=label,
+            )
     if equal := n - sum(counts):
         draw.add_entry(ax, f"{style.label('equal')}: {equal:,}", linestyle="")
 
@@ -658,8 +651,7 @@ def _draw_mean(ax: Axes, table: pl.DataFrame, rows: Sequence[str]) -> None:
     if low is not None:
         label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
         ax.axvspan(low, high, color=GREY, alpha=0.2, linewidth=0, zorder=0.5)
-    line: draw.Properties = {"linewidth": 1.5, "linestyle": "--", "gid": draw.SHARED}
-    ax.axvline(difference, color=GREY, label=label, **line)
+    ax.axvline(difference, color=GREY, label=label, linewidth=1.5, linestyle="--", gid=draw.SHARED)
     ax.axvline(0, color=GREY, linewidth=0.8)
 
 
@@ -689,9 +681,15 @@ def _draw_compared(
         for word, is_filled, face in zip(words, (clear, ~clear), faces, strict=True):
             dots = table.filter(is_filled)
             if dots.height:
-                properties: draw.Properties = {"label": style.label(word), "markersize": 6}
-                properties |= {"color": colour, "markerfacecolor": face}
-                _draw_whiskers(ax, dots, "difference", **properties)
+                _draw_whiskers(
+                    ax,
+                    dots,
+                    "difference",
+                    color=colour,
+                    markerfacecolor=face,
+                    label=style.label(word),
+                    markersize=6,
+                )
         ax.set_xlabel(_title(draw.wrap(title), table, style))
         # The column `system` may hold groups of another name, such as countries.
         ax.set_ylabel(style.join(_without(key_of, "system")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from io import BytesIO
 from itertools import combinations
@@ -117,6 +118,23 @@ def test_a_legend_takes_no_room_of_other_axes() -> None:
         figure.draw_without_rendering()
         places.append(other.get_position().bounds)
     assert places[0] == pytest.approx(places[1], abs=0.01)
+
+
+def test_axes_without_their_legend_have_all_of_their_place() -> None:
+    figure, ax = plt.subplots(figsize=(4, 3), layout="tight")
+    PLOTS["groups"](ax=ax)
+    figure.draw_without_rendering()
+    height = ax.get_position().height
+    ax.get_legend().remove()
+    figure.draw_without_rendering()
+    assert ax.get_position().height > height + 0.1
+
+
+def test_a_figure_with_a_legend_below_can_be_pickled() -> None:
+    figure, ax = plt.subplots(figsize=(4, 3))
+    PLOTS["groups"](ax=ax)
+    copy = pickle.loads(pickle.dumps(figure))
+    assert len(copy.axes[0].get_legend().get_texts()) == 9
 
 
 @pytest.mark.parametrize("options", [{}, {"bbox_inches": "tight", "dpi": 50}], ids=str)
