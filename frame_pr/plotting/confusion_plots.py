@@ -207,9 +207,9 @@ def _write_cells(
 
     n = len(names)
     cell = 0.0
-    for _ in range(2):
-        # The names take some of the room of the cells.
-        cell = min(min(draw.lasting_size(ax, style)) for ax in axes) / n
+    # The names take some of the room of the cells.
+    for part in (0.6, 1.0):
+        cell = part * min(min(draw.lasting_size(ax, style)) for ax in axes) / n
         for ax in axes:
             _name_classes(ax, names, cell, style)
     texts: Sequence[str] = []

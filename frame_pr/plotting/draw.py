@@ -207,8 +207,8 @@ def lasting_size(ax: Axes, style: Style) -> tuple[float, float]:
     figure = figure_of(ax)
     figure.draw_without_rendering()
     share = 0.8 if style.axes and len(figure.axes) > 1 else 1.0
-    width, height = share * ax.get_window_extent().size
-    return width, height
+    box: Any = ax.get_window_extent()
+    return share * box.width, share * box.height
 
 
 def figure_of(ax: Axes) -> Any:
