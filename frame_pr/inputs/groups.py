@@ -19,9 +19,10 @@ PLACES = 2**33
 """Places among equal scores are smaller than this."""
 _HASHED_FROM = 2**12
 """Rows from which it pays to hash keys before they are looked up."""
-_UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 _SIGNED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
-_INTEGERS = (*_UNSIGNED, *_SIGNED, pl.Date, pl.Time, pl.Datetime, pl.Duration)
+NARROW = (*_SIGNED, pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32)
+"""The dtypes whose values an Int64 holds."""
+_INTEGERS = (*NARROW, pl.UInt64, pl.Date, pl.Time, pl.Datetime, pl.Duration)
 
 
 class Groups(NamedTuple):

@@ -15,6 +15,7 @@ from frame_pr.inputs.data_warnings import warn_of_values
 from frame_pr.inputs.groups import (
     MOST_GROUPS,
     MOST_GROUPS_WITH_PLACES,
+    NARROW,
     PLACES,
     judged_groups,
     number_groups,
@@ -45,13 +46,6 @@ class RangeStarts(Protocol):
     def with_later_ranges(self, blocks: pl.LazyFrame) -> pl.LazyFrame:
         """Add what follows from the worse ranges to columns that follow from later blocks."""
         ...
-
-
-_NARROW = (
-    pl.Boolean,
-    *(pl.UInt8, pl.UInt16, pl.UInt32),
-    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +232,7 @@ def _frames_of_totals(selection: Selection[Any]) -> dict[str, FrameOfTotals]:
 def _weights(name: str, selection: Selection[Any]) -> Weights:
     """Return the weights, or gains, of a column of the caller."""
     if name not in selection.others:
-        return Weights(None, fractional=False)
+        return Weights()
     is_whole = selection.data.schema[name].is_integer()
     return Weights(selection.others[name], fractional=not is_whole)
 
@@ -384,7 +378,7 @@ def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
         if request.tie_break_as_text:
             tie = tie.cast(pl.String)
         tie = tie.to_physical() if tie.dtype.is_temporal() else tie
-    if tie.dtype not in _NARROW:
+    if tie.dtype not in NARROW:
         return tie.alias("tie")
 
     places = tie.cast(pl.Int64)

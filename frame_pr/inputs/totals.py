@@ -85,13 +85,10 @@ def totals_frame(
     dtypes = {key: schema[ours] for key, ours in keys.items()}
     column, typed = keyed_value(name, source.schema, dtypes, wanted)
     each_held = (by_name(key).is_null() | typed[key].is_not_null() for key in keys)
-    is_held = source.select(held=pl.all_horizontal(pl.repeat(True, pl.len()), *each_held))["held"]
-    table = source.select(
-        by_name(column).alias(name),
-        **{ours: typed[key] for key, ours in keys.items()},
-    )
+    is_held = pl.all_horizontal(pl.lit(True), *each_held)
+    columns = {name: by_name(column)} | {ours: typed[key] for key, ours in keys.items()}
     lost = source.filter(~is_held).select(map(by_name, keys))
-    return FrameOfTotals(name, column, table.filter(is_held), lost)
+    return FrameOfTotals(name, column, source.filter(is_held).select(**columns), lost)
 
 
 def totals_in_frame(

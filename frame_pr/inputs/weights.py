@@ -53,9 +53,9 @@ UNJUDGED = CumulativeCount("unjudged", "unjudged_k", "unjudged_rows", run="unjud
 class Weights(NamedTuple):
     """The weights or the gains of rows."""
 
-    name: str | None
+    name: str | None = None
     """The caller's column, which becomes `weight` or `gain`; without one, each row counts as 1."""
-    fractional: bool
+    fractional: bool = False
     """Whether they are floats.
 
     Sums of floats depend on their order, and differences of such sums may be below 0. So all

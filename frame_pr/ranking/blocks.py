@@ -413,8 +413,8 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
         request=replace(rows.request, single={}, **DEFAULTS),
         score_dtypes=[rows.gains.dtype],
         drops=False,
-        weights=Weights(None, fractional=False),
-        gains=Weights(None, fractional=False),
+        weights=Weights(),
+        gains=Weights(),
         totals=[],
         starts=None,
     )

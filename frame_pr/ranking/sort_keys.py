@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.groups import MOST_GROUPS, PLACES
+from frame_pr.inputs.groups import MOST_GROUPS, NARROW, PLACES
 from frame_pr.inputs.rows import Rows
 
 _SCORES = 2**65
@@ -64,18 +64,7 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return code.cast(dtype)
 
 
-_CODES_IN_INT64 = (
-    pl.Float64,
-    pl.Float32,
-    pl.Float16,
-    pl.Int64,
-    pl.Int32,
-    pl.Int16,
-    pl.Int8,
-    pl.UInt32,
-    pl.UInt16,
-    pl.UInt8,
-)
+_CODES_IN_INT64 = (pl.Float64, pl.Float32, pl.Float16, *NARROW)
 
 
 class SortKey(NamedTuple):
