@@ -209,7 +209,7 @@ def _sorted(unsorted: _Unsorted) -> PackedRows:
 def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     """Sort the keys, and add the number `row`: the place of each key before the sort."""
     columns = unsorted.columns()
-    layout = unsorted.key.with_numbers(_beyond(unsorted.height))
+    layout = unsorted.key.with_numbers(unsorted.height)
     if layout is None:
         # A place does not fit into the keys, so they are sorted together with the columns.
         frame = unsorted.frame.with_row_index("row").select(*columns, "row", key=unsorted.packed)
@@ -217,9 +217,12 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
         numbers = {**unsorted.numbers, "row": pl.col("row")}
         return unsorted.in_order(table, unsorted.key, numbers)
 
-    table = _sorted_keys(unsorted, _with_place(unsorted, layout), layout)
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    table = _sorted_keys(unsorted, _with_number(unsorted, layout, place), layout)
     if columns:
-        table = _gathered(unsorted, table, layout)
+        places = table.select(layout.number().cast(pl.UInt32)).to_series()
+        unordered = unsorted.frame.select(columns).collect(engine="in-memory").rechunk()
+        table = table.hstack(unordered[places])
     numbers = {**unsorted.numbers, "row": layout.number()}
     return unsorted.in_order(table, layout, numbers)
 
@@ -235,12 +238,11 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
     most = _largest_if_small(unsorted.frame, number)
     if most is None:
         return None
-    layout = unsorted.key.with_numbers(_beyond(most))
+    layout = unsorted.key.with_numbers(most)
     if layout is None:
         return None
 
-    packed = unsorted.packed.cast(layout.integer) * layout.numbers + number
-    table = _sorted_keys(unsorted, packed, layout)
+    table = _sorted_keys(unsorted, _with_number(unsorted, layout, number), layout)
     return unsorted.in_order(table, layout, {name: layout.number()})
 
 
@@ -255,17 +257,9 @@ def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
     return int(most)
 
 
-def _beyond(number: int) -> int:
-    """Return a power of 2 above a number."""
-    return 1 << number.bit_length()
-
-
-def _with_place(unsorted: _Unsorted, layout: SortKey) -> pl.Expr:
-    """Return the keys with the place of each row in the low bits."""
-    if layout.numbers == 1:
-        return unsorted.packed
-    place = pl.int_range(pl.len(), dtype=pl.Int64)
-    return unsorted.packed.cast(layout.integer) * layout.numbers + place
+def _with_number(unsorted: _Unsorted, layout: SortKey, number: pl.Expr) -> pl.Expr:
+    """Return the keys with a number of each row in the low bits."""
+    return unsorted.packed.cast(layout.integer) * layout.numbers + number
 
 
 def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.DataFrame:
@@ -280,15 +274,6 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
         ranges = [keys.filter(number == part) for part in range(parts)]
     sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
     return pl.concat(sorted_keys).to_frame()
-
-
-def _gathered(unsorted: _Unsorted, table: pl.DataFrame, layout: SortKey) -> pl.DataFrame:
-    """Add the columns of the numbers to sorted keys, which hold the places of their rows."""
-    place = layout.number().cast(pl.UInt32)
-    places = table.select(place).to_series()
-    plan = unsorted.frame.select(unsorted.columns())
-    columns = plan.collect(engine="in-memory").rechunk()
-    return table.hstack(columns[places])
 
 
 # ties
@@ -347,9 +332,7 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
     height = len(ranked.table)
     if unranked:
         table = table.filter("retrieved")
-        numbers = pl.repeat(None, height, dtype=pl.UInt32, eager=True)
-    else:
-        numbers = pl.zeros(height, dtype=pl.UInt32, eager=True)
+    numbers = pl.repeat(None if unranked else 0, height, dtype=pl.UInt32, eager=True)
     number = pl.col("starts").cast(pl.UInt32).cum_sum() - 1
     numbered = table.select("row", number=number).collect(engine="in-memory")
     return numbers.scatter(numbered["row"], numbered["number"]).alias("block_number")

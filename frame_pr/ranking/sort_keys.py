@@ -21,6 +21,7 @@ _FEW_GROUPS = 64
 _LOWEST = -(2**63)
 _HIGHEST = 2**64 - 1
 _SIGN = pl.lit(-(2**63), dtype=pl.Int64)
+_LOW_BITS = pl.col("key").cast(pl.Int64, wrap_numerical=True)
 
 
 def score_code(
@@ -65,6 +66,11 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 _CODES_IN_INT64 = (pl.Float64, pl.Float32, pl.Float16, *NARROW)
+
+
+def _integer_for(size: int) -> type[pl.DataType]:
+    """Return the integers that hold all numbers from 0 on below a size."""
+    return pl.Int64 if size <= 2**63 else pl.Int128
 
 
 class SortKey(NamedTuple):
@@ -135,10 +141,7 @@ class SortKey(NamedTuple):
 
         64 bits take half of the time of 128.
         """
-        size = self.ranks * self._room
-        if size <= 2**63:
-            return pl.Int64
-        return pl.Int128
+        return _integer_for(self.ranks * self._room)
 
     def block_of_row(self) -> pl.Expr:
         """Return an integer for the rows of one group that share a score.
@@ -228,39 +231,30 @@ class SortKey(NamedTuple):
             first_group=first,
             groups=last - first + 1,
         )
-        return key.with_numbers(1) or self
+        return key.with_numbers(0) or self
 
-    def with_numbers(self, most: int) -> SortKey | None:
-        """Return the layout with room for numbers below this power of 2.
-
-        None if they do not fit.
-        """
-        size = self.groups * self.ranks * 2 * self.places * most
+    def with_numbers(self, largest: int) -> SortKey | None:
+        """Return the layout with room for numbers up to the largest; None if they do not fit."""
+        numbers = 1 << largest.bit_length()
+        size = self.groups * self.ranks * 2 * self.places * numbers
         if size > 2**127:
             return None
-
-        integer = pl.Int64 if size <= 2**63 else pl.Int128
-        return self._replace(integer=integer, numbers=most)
+        return self._replace(integer=_integer_for(size), numbers=numbers)
 
     # These expressions read the column `key`.
 
     def number(self) -> pl.Expr:
         """Return the number of the row."""
-        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
-        return low_bits & (self.numbers - 1)
+        return _LOW_BITS & (self.numbers - 1)
 
     def truth(self) -> pl.Expr:
         """Return the label."""
-        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
-        is_set = (low_bits & self.numbers) != 0
-        if self.hits_first:
-            return ~is_set
-        return is_set
+        is_set = (_LOW_BITS & self.numbers) != 0
+        return ~is_set if self.hits_first else is_set
 
     def below_block(self) -> pl.Expr:
         """Return the bits of the label and the number."""
-        low_bits = pl.col("key").cast(pl.Int64, wrap_numerical=True)
-        return low_bits & (2 * self.numbers - 1)
+        return _LOW_BITS & (2 * self.numbers - 1)
 
     def block(self) -> pl.Expr:
         """Return an integer for the group and the score."""
@@ -310,9 +304,7 @@ class SortKey(NamedTuple):
     def rank_key(self, *, unranked: bool) -> pl.Expr:
         """Return an integer that is larger for a better score, in every layout; see `score`."""
         code = self._code(unranked=unranked).cast(pl.Int128)
-        if self.ascending:
-            return 0 - code
-        return code
+        return 0 - code if self.ascending else code
 
     def score(self, *, unranked: bool) -> pl.Expr:
         """Return the score of a row; null if there is none.
@@ -321,16 +313,12 @@ class SortKey(NamedTuple):
         """
         return score_of(self._code(unranked=unranked), self.dtype)
 
-    def reaches(self, code: int | pl.Expr) -> pl.Expr:
+    def reaches(self, code: pl.Expr) -> pl.Expr:
         """Return whether the score is at least as good as this code."""
         code = self._without_gap(code)
         distance = code - self._best if self.ascending else self._best - code
         ranks = distance // self.step + 1
-        limit: int | pl.Expr
-        if isinstance(ranks, int):
-            limit = min(max(ranks, 0), self._unretrieved)
-        else:
-            limit = ranks.clip(0, self._unretrieved).cast(self._low)
+        limit = ranks.clip(0, self._unretrieved).cast(self._low)
         return self._rank_bits() < limit * self._room
 
     def _code(self, *, unranked: bool) -> pl.Expr:
@@ -344,18 +332,15 @@ class SortKey(NamedTuple):
             code = code + self.gap * code.sign()
         return code
 
-    def _without_gap(self, code: int | pl.Expr) -> int | pl.Expr:
+    def _without_gap(self, code: pl.Expr) -> pl.Expr:
         """Return the code of a threshold in a layout that leaves out codes around 0."""
         if not self.gap:
             return code
         # A threshold in the gap is reached by the same scores as the next code that it reaches.
         least = int(not self.ascending)
-        codes = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
-        above = (codes - self.gap).clip(lower_bound=least)
-        below = (codes + self.gap).clip(upper_bound=least - 1)
-        is_above = codes > 0
-        is_below = codes < 0
-        return pl.when(is_above).then(above).when(is_below).then(below).otherwise(0)
+        above = (code - self.gap).clip(lower_bound=least)
+        below = (code + self.gap).clip(upper_bound=least - 1)
+        return pl.when(code > 0).then(above).when(code < 0).then(below).otherwise(0)
 
     def _rank_bits(self) -> pl.Expr:
         low_bits = pl.col("key").cast(self._low, wrap_numerical=True)
@@ -364,16 +349,13 @@ class SortKey(NamedTuple):
 
     # These read other columns.
 
-    def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
+    def score_reaches(self, code: pl.Expr) -> pl.Expr:
         """Return whether the score of a row is at least as good as this code.
 
         Null if the score is missing.
         """
         score = score_code(pl.col("score"), self.dtype)
-        limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
-        if self.ascending:
-            return score <= limit
-        return score >= limit
+        return score <= code if self.ascending else score >= code
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""

@@ -24,23 +24,21 @@ _ABOVE = 2**64
 """Codes worse or better than those of all integers."""
 
 
-def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
+def code_reached(threshold: Fraction | float, key: SortKey) -> pl.Expr:
     """Return the code (`sort_keys.score_code`) of the worst score that reaches the threshold.
 
     Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in
     which 0.1 is the nearest float to 0.1; a threshold that this dtype would make infinite is
-    compared exactly too. If the dtypes of the systems' scores give several codes, the result is an
-    expression that looks up the code by the number of the group: groups of n systems are numbered
-    so that `group % n` is the system.
+    compared exactly too. If the dtypes of the systems' scores give several codes, the result
+    looks up the code by the number of the group: groups of n systems are numbered so that
+    `group % n` is the system.
     """
     worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.score_dtypes]
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
     if len(set(codes)) == 1:
-        return codes[0]
-
+        return pl.lit(codes[0], dtype=pl.Int128)
     code_of_system = pl.lit(pl.Series(codes, dtype=pl.Int128))
-    system = pl.col("group") % len(codes)
-    return code_of_system.gather(system)
+    return code_of_system.gather(pl.col("group") % len(codes))
 
 
 def worst_reached(

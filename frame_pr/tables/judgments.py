@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import public
 from frame_pr.frames.arrays import frame_of_arrays
 from frame_pr.frames.columns import by_name, column_names, refuse_repeats
 from frame_pr.frames.dispatch import find_kind, kind_of, path_advice, read_stream
-from frame_pr.frames.kinds import Frame, FrameKind, on_frame
+from frame_pr.frames.kinds import Frame, FrameKind, engine_for, on_frame
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects, type_of
 
@@ -180,10 +180,11 @@ def _joined(
                 "cast one of them"
             )
         refuse_objects("on", name, rows.schema[key])
-    _refuse_repeats("run", rows, keys)
-    _refuse_repeats("judgments", judged, on)
+    hashes = rows.hash_rows()
+    _refuse_repeats("run", rows, hashes, keys)
+    _refuse_repeats("judgments", judged, judged.hash_rows(), on)
 
-    table = _row_numbers(rows, judged, on)
+    table = _row_numbers(rows, hashes, judged, on)
     if groups:
         names = [ours for ours, name in on.items() if name in map(str, groups)]
         table = table.join(
@@ -199,17 +200,21 @@ def _joined(
 
 def _row_numbers(
     rows: pl.DataFrame,
+    hashes: pl.Series,
     judged: pl.DataFrame,
     on: dict[str, str],
 ) -> pl.DataFrame:
-    """Return the keys of a full join, and the row numbers `run` and `judgment`, or null."""
+    """Return the keys of a full join, and the row numbers `run` and `judgment`, or null.
+
+    `hashes`: those of the rows of the run.
+    """
     numbered = judged.with_row_index("row")
     by = [name for name in rows.columns if name not in on]
     if by:
         # Each run is joined with all judgments.
         runs = rows.select(by).unique(maintain_order=True)
         numbered = runs.join(numbered, how="cross", maintain_order="left_right")
-    pairs = _pairs(rows, numbered.select(rows.columns))
+    pairs = _pairs(rows, hashes, numbered.select(rows.columns))
     _warn_of_matches(on, rows, judged, pairs["run"])
 
     # The rows of the run in their order, then those that only the judgments have.
@@ -231,14 +236,13 @@ def _key_columns(kind: FrameKind[Any], keys: dict[str, str]) -> pl.DataFrame:
     return table.select(named).collect()
 
 
-def _pairs(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+def _pairs(run: pl.DataFrame, hashes: pl.Series, judgments: pl.DataFrame) -> pl.DataFrame:
     """Return the row numbers `run` and `judgments` of equal keys.
 
     A join of hashes takes a fifth of the time of a join of the keys, 28 ms in place of 209 with
     500,000 named documents.
     """
-    sides = [side.hash_rows().to_frame("hash") for side in (run, judgments)]
-    pairs = _inner_join(*sides)
+    pairs = _inner_join(hashes.to_frame("hash"), judgments.hash_rows().to_frame("hash"))
     if run[pairs["run"]].equals(judgments[pairs["judgments"]]):
         return pairs
     # Two keys with one hash are next to impossible.
@@ -253,7 +257,8 @@ def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
         on=run.columns,
         nulls_equal=True,
     )
-    return pairs.select("run", "judgments").collect(engine="in-memory")
+    # The streaming engine takes 0.7 of the time of the other one. The pairs have no order.
+    return pairs.select("run", "judgments").collect(engine=engine_for(run.height))
 
 
 def _warn_of_matches(
@@ -282,11 +287,12 @@ def _warn_of_matches(
 def _refuse_repeats(
     side: str,
     rows: pl.DataFrame,
+    hashes: pl.Series,
     keys: dict[str, str],
 ) -> None:
     """Raise if a key occurs twice in the run or in the judgments."""
     # Equal keys have equal hashes, and to sort these takes a fifth of the time of `is_duplicated`.
-    hashes = rows.hash_rows().sort()
+    hashes = hashes.sort()
     if not (hashes == hashes.shift(1)).any():
         return
     repeated = rows.filter(rows.is_duplicated())

@@ -264,8 +264,19 @@ def test_dcg_beside_captured_gain_counts_the_gain_of_negatives():
     assert both["dcg"] == near(300 * D[0] + 50 * D[1] + 20 * D[2] + 10 * D[3])
 
 
-@pytest.mark.parametrize("name", ["dcg", "ndcg@90%", "reciprocal_rank", "success@90%"])
+LONG_TIE = pl.DataFrame({"y": [1, 0], "s": [0.5, 0.5], "n": [1, 2**25]})
+
+
+@pytest.mark.parametrize(
+    "name", ["dcg", "ndcg", "ndcg@90%", f"ndcg@{2**24 + 1}", "reciprocal_rank", "success@90%"]
+)
 def test_ties_of_very_many_rows_are_refused_by_name(name):
-    tie = pl.DataFrame({"y": [1, 0], "s": [0.5, 0.5], "n": [1, 2**25]})
     with pytest.raises(ValueError, match=rf"^{name}: [0-9]+ rows share a score.* at most 16777216"):
-        fp.evaluate(tie, ["average_precision", name], "y", "s", count="n")
+        fp.evaluate(LONG_TIE, ["average_precision", "ndcg@10", name], "y", "s", count="n")
+
+
+def test_first_ranks_of_a_tie_of_very_many_rows():
+    # The positive is at each of the 2**25 + 1 ranks with equal probability.
+    expected = sum(D) / (2**25 + 1)
+    result = fp.evaluate(LONG_TIE, ["dcg@10", "ndcg@10"], "y", "s", count="n")
+    assert result.row(0) == (near(expected), near(expected))
