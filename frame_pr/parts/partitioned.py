@@ -23,7 +23,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.frames.signatures import Stream
 
 _MOST_PARTITIONS = 10_000
-"""The most parts. Each of them takes a file and about 20 ms."""
+"""The most parts. Each of them takes a file and 4 to 8 ms."""
 _LEAST_BUDGET = 2**20
 """Bytes. A number meant as gibibytes is far below it, and would give a file for each row."""
 
@@ -57,7 +57,7 @@ def partitioned(
         determines the number of parts.
     partitions : int, optional
         Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file
-        and about 20 ms.
+        and 4 to 8 ms.
     directory : path, optional
         Directory for the parts. They are written into a new directory in it,
         `frame_pr-<process>-...`, which is removed at the end, also after an error or Ctrl-C.
@@ -110,7 +110,7 @@ def partitioned(
     number = None if partitions is None else check_whole("partitions", partitions, least=1)
     if number is not None and number > _MOST_PARTITIONS:
         raise ValueError(
-            f"partitions={number}: each part takes a file and about 20 ms; "
+            f"partitions={number}: each part takes a file and 4 to 8 ms; "
             f"give at most {_MOST_PARTITIONS}"
         )
     folder = None if directory is None else Path(path_of("directory", directory)).expanduser()

@@ -263,10 +263,8 @@ def _judgments(name: str) -> pl.DataFrame:
     named = [_FIELDS.get(word.lower(), f"field {i}") for i, word in enumerate(words)]
 
     if {*_SHORT} <= {*named}:
-        repeated = []
-        for word, field in zip(words, named, strict=True):
-            if named.count(field) > 1:
-                repeated.append(word)
+        fields = zip(words, named, strict=True)
+        repeated = [word for word, field in fields if named.count(field) > 1]
         if repeated:
             fault = f"the header names a field more than once, {examples(repeated)}"
             raise ValueError(_fault(lines[:1], f"{fault}; rename all but one"))

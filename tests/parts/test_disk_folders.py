@@ -131,7 +131,7 @@ def test_numbers_of_parts():
         ):
             fp.partitioned(RUN, partitions=number)
     with pytest.raises(
-        ValueError, match="partitions=10001: each part takes a file and about 20 ms; give at most"
+        ValueError, match="partitions=10001: each part takes a file and 4 to 8 ms; give at most"
     ):
         fp.partitioned(RUN, partitions=10_001)
     for directory in (3, 2.5, ["parts"]):
