@@ -361,12 +361,11 @@ def _is_paired(comparison: Comparison) -> bool:
                 "paired=False: several scores of one frame are of the same rows; leave it out"
             )
         return True
-    members = _members(comparison)
-    if members is None and call.paired:
+    shared = _shared(comparison)
+    if shared is None and call.paired:
         raise ValueError(_NOT_PAIRED)
-    if members is None or call.paired is False:
+    if shared is None or call.paired is False:
         return False
-    shared = _shared(members, comparison.pairs)
     is_most = pl.col("shared") * 2 > pl.min_horizontal("of_a", "of_b")
     is_paired = call.paired or shared.filter(~is_most).is_empty()
     if isinstance(comparison.sample, UnitValues):
@@ -374,12 +373,13 @@ def _is_paired(comparison: Comparison) -> bool:
     return is_paired
 
 
-def _members(comparison: Comparison) -> pl.DataFrame | None:
-    """Return the `place` of the system of each unit or cluster, `row`.
+def _shared(comparison: Comparison) -> pl.DataFrame | None:
+    """Return how many units or clusters both systems of a pair have, `shared`, and each has.
 
-    None if nothing tells units apart.
+    These are `of_a` and `of_b`. None if nothing tells units apart.
     """
     sample = comparison.sample
+    pairs = comparison.pairs
     columns = sample.unit_columns
     table = sample.table
     if isinstance(sample, SampledRows) and sample.clustered:
@@ -387,19 +387,14 @@ def _members(comparison: Comparison) -> pl.DataFrame | None:
         table = sample.clusters()
     if not columns:
         return None
-    *keys, _ = comparison.pairs.on
-    table = comparison.pairs.with_places(table)
-    return table.select("place", row=pl.struct(*keys, *columns)).unique()
-
-
-def _shared(members: pl.DataFrame, pairs: Pairs) -> pl.DataFrame:
-    """Return how many units both systems of a pair have, `shared`, and each, `of_a` and `of_b`."""
-    numbered = members.with_columns(pl.col("row").rank("dense"))
-    systems = numbered.group_by("place").agg("row")
-    table = pairs.table.select("a", "b").unique()
-    table = table.join(systems.rename({"row": "of_a"}), left_on="a", right_on="place")
-    table = table.join(systems.rename({"row": "of_b"}), left_on="b", right_on="place")
-    return table.select(
+    *keys, _ = pairs.on
+    number = pl.struct(*keys, *columns).rank("dense")
+    members = pairs.with_places(table).with_columns(unit=number)
+    units = members.group_by("place").agg(pl.col("unit").unique())
+    both = pairs.table.select("a", "b").unique()
+    for side in "ab":
+        both = both.join(units.rename({"unit": f"of_{side}"}), left_on=side, right_on="place")
+    return both.select(
         "a",
         "b",
         pl.col("of_a", "of_b").list.len(),
