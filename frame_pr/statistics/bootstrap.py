@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -135,10 +135,8 @@ def _replicates_of_units(sample: UnitValues, draws: Draws, compared: str | None)
     unit = sample.unit_columns or ["row"]
     if sample.clustered:
         unit = ["cluster"]
-    on = ["sample", *unit]
-    units = _with_strata(table, on)
-    numbers = units.select(*on, "unit")
-    table = table.join(numbers, on=on, nulls_equal=True)
+    units, unit_of_row = _clusters_of(table, ["sample", *unit])
+    table = table.with_columns(unit=unit_of_row)
 
     shares = [m for m, bounds in enumerate(sample.bounds) if bounds == "share"]
     is_share = pl.col("m").is_in(shares)
@@ -181,10 +179,8 @@ def _replicates_of_rows(sample: SampledRows, draws: Draws, compared: str | None)
     index = index.join(_degrees(data), on="result", how="left").sort("result")
     index = index.with_columns(pl.col("units").fill_null(0), error=pl.lit(None, pl.Float64))
     parts = [_with_means(index, groups, m, name) for m, name in enumerate(sample.names)]
-    table = pl.concat(parts)
-    shape = (draws.repeats, len(parts), len(index))
-    drawn = _drawn_metrics(sample, data, groups["result"], draws, shape)
-    return Replicates(table, drawn.reshape(draws.repeats, len(table)))
+    drawn = _drawn_metrics(sample, data, groups["result"], draws)
+    return Replicates(pl.concat(parts), drawn)
 
 
 def _groups_of(sample: SampledRows, compared: str | None) -> pl.DataFrame:
@@ -286,39 +282,35 @@ def _effective_clusters(sizes: pl.Expr) -> pl.Expr:
 
 
 def _drawn_metrics(
-    sample: SampledRows,
-    data: pl.DataFrame,
-    results: pl.Series,
-    draws: Draws,
-    shape: tuple[int, int, int],
+    sample: SampledRows, data: pl.DataFrame, results: pl.Series, draws: Draws
 ) -> Array:
-    """Return the means of metrics over the groups of a result, by replicate, metric and result.
+    """Return the means of metrics over groups: a row per replicate, a column per metric and result.
 
     The rows are sorted once. A replicate is a count for each of them, and its groups are further
     groups of one frame. `results`: the result of each group.
     """
     import numpy as np
 
-    drawn = np.full(shape, np.nan)
+    drawn = np.full((draws.repeats, len(sample.names), results.n_unique()), np.nan)
     if data.is_empty():
-        return drawn
+        return drawn.reshape(draws.repeats, -1)
     cells = _cells_of(sample, data, len(results))
-    batches = with_progress(
-        _batches(cells, draws),
-        "bootstrap",
-        draws.repeats,
-        lambda batch: len(batch[1]),
-        show=draws.progress,
-    )
+    units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
+    sampler = Sampler(units, draws.seed)
+    # A cluster is one unit, and each of its cells stands for several rows.
+    rows = cells.table["count"].to_numpy() if "cluster" in data.columns else 1
     result = pl.lit(results).gather("group")
     means = pl.exclude("group", "replicate", "result").mean()
-    for first, counts in batches:
-        metrics = cells.evaluate(counts).with_columns(result=result)
+    replicates = range(draws.repeats)
+    batches = [replicates[first : first + cells.at_once] for first in replicates[:: cells.at_once]]
+    for batch in with_progress(batches, "bootstrap", draws.repeats, len, show=draws.progress):
+        counts = np.stack([sampler.draw(replicate) for replicate in batch])
+        metrics = cells.evaluate(counts[:, unit_of_cell] * rows).with_columns(result=result)
         table = metrics.group_by("replicate", "result").agg(means).collect()
-        replicate = table["replicate"].to_numpy() + first
+        replicate = table["replicate"].to_numpy() + batch.start
         for m, name in enumerate(sample.names):
             drawn[replicate, m, table["result"]] = array_of(table, name)
-    return drawn
+    return drawn.reshape(draws.repeats, -1)
 
 
 class _Cells(NamedTuple):
@@ -429,20 +421,6 @@ def _cells_of(sample: SampledRows, data: pl.DataFrame, groups: int) -> _Cells:
     return _Cells(table, rows, plan, ranked, groups, at_once)
 
 
-def _batches(cells: _Cells, draws: Draws) -> Iterator[tuple[int, Counts]]:
-    """Yield the number of a first replicate, and the counts of cells in it and the next ones."""
-    import numpy as np
-
-    units, unit_of_cell = _units(cells.table, stratified=draws.stratified)
-    sampler = Sampler(units, draws.seed)
-    # A cluster is one unit, and each of its cells stands for several rows.
-    rows = cells.table["count"].to_numpy() if "cluster" in cells.table.columns else 1
-    for first in range(0, draws.repeats, cells.at_once):
-        last = min(first + cells.at_once, draws.repeats)
-        counts = np.stack([sampler.draw(replicate) for replicate in range(first, last)])
-        yield first, counts[:, unit_of_cell] * rows
-
-
 # draws
 # -------------------------------------------------------------------------------------------------
 
@@ -455,14 +433,12 @@ def _units(cells: pl.DataFrame, *, stratified: bool) -> tuple[pl.DataFrame, Any]
             stratum += pl.col("truth").cast(pl.Int64)
         return cells.select("sample", stratum=stratum, n="count"), slice(None)
 
-    cluster = ["sample", "cluster"]
-    units = _with_strata(cells, cluster)
-    cells = cells.join(units.select(*cluster, "unit"), on=cluster, maintain_order="left")
-    return units, cells["unit"].to_numpy()
+    units, unit_of_cell = _clusters_of(cells, ["sample", "cluster"])
+    return units, unit_of_cell.to_numpy()
 
 
-def _with_strata(table: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """Return the units or clusters of a table in order, with `unit`, `stratum` and `n`, 1 each.
+def _clusters_of(table: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the units or clusters of rows for `Sampler`, and the number of that of each row.
 
     The stratum of clusters is their `result`, or their sample if it shares clusters. So two arms
     with clusters of their own keep their numbers of clusters, and two systems of the same clusters
@@ -477,16 +453,10 @@ def _with_strata(table: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
     is_nested = pl.col("is_nested").all().over("sample")
     shared = 2 * pl.col("sample") + 1
     stratum = pl.when(is_nested).then(2 * result).otherwise(shared)
-    units = units.with_columns(stratum=stratum).sort(on)
-    return units.with_row_index("unit")
-
-
-class _Bulk(NamedTuple):
-    """A stratum with many equal rows, whose counts are multinomial."""
-
-    units: Counts
-    n: Counts
-    stream: int
+    units = units.with_columns(stratum=stratum).sort(on).with_row_index("unit")
+    numbers = units.select(*on, "unit")
+    rows = table.join(numbers, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return units, rows["unit"]
 
 
 class Sampler:
@@ -507,7 +477,10 @@ class Sampler:
         units_of_stratum = pl.len().over("stratum")
         is_bulk = rows > _ROWS_PER_UNIT * units_of_stratum + _ROWS_PER_STRATUM
         units = units.with_columns(rows=rows, is_bulk=is_bulk)
-        self.bulk = _bulk_strata(units.filter("is_bulk"))
+        # Strata with many equal rows, whose counts are multinomial.
+        bulk = units.filter("is_bulk")
+        stream = pl.col("stratum").rank("dense").over("sample")
+        self.bulk = bulk.with_columns(stream=stream).partition_by("stratum", maintain_order=True)
         self._set_rows(units.remove("is_bulk"))
 
     def _set_rows(self, units: pl.DataFrame) -> None:
@@ -538,18 +511,9 @@ class Sampler:
         place_in_stratum = random[self.place] * self.rows_of_stratum
         drawn = self.first_of_stratum + place_in_stratum.astype(np.int64)
         counts: Counts = np.bincount(self.unit[drawn], minlength=self.units)
-        for units, n, stream in self.bulk:
-            generator = np.random.default_rng([*seed, stream])
+        for stratum in self.bulk:
+            generator = np.random.default_rng([*seed, stratum["stream"][0]])
+            n = stratum["n"].to_numpy()
             rows = n.sum()
-            counts[units] = generator.multinomial(rows, n / rows)
+            counts[stratum["unit"]] = generator.multinomial(rows, n / rows)
         return counts
-
-
-def _bulk_strata(units: pl.DataFrame) -> list[_Bulk]:
-    """Return the strata that are drawn by multinomial counts."""
-    stream = pl.col("stratum").rank("dense").over("sample")
-    units = units.with_columns(stream=stream)
-    return [
-        _Bulk(stratum["unit"].to_numpy(), stratum["n"].to_numpy(), stratum["stream"][0])
-        for stratum in units.partition_by("stratum", maintain_order=True)
-    ]

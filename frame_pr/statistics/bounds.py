@@ -56,9 +56,7 @@ class Estimates(NamedTuple):
     @staticmethod
     def of(table: pl.DataFrame, prefix: str = "") -> Estimates:
         """Read the columns of a table; null becomes NaN."""
-        names = [prefix + name for name in Estimates._fields]
-        arrays = [array_of(table, name) for name in names]
-        return Estimates(*arrays)
+        return Estimates(*(array_of(table, prefix + name) for name in Estimates._fields))
 
 
 def array_of(table: pl.DataFrame, name: str) -> Array:
@@ -80,8 +78,8 @@ def t_quantile(alpha: float | Array, df: Array) -> Array:
     return quantile
 
 
-def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple[Array, Array]:
-    """Return ends close to where a condition that holds from `low` on becomes false."""
+def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> Array:
+    """Return where a condition that holds from `low` on becomes false."""
     import numpy as np
 
     for _ in range(_HALVINGS):
@@ -89,7 +87,7 @@ def bisected(is_below: Callable[[Array], Any], low: Array, high: Array) -> tuple
         below = is_below(middle)
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)
-    return low, high
+    return low
 
 
 def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -158,12 +156,8 @@ def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     middle = value + part / 2
     low = (middle - reach) / whole
     high = (middle + reach) / whole
-
-    # Set the ends exactly, because the square root is rounded. Without units, 0 * middle is NaN.
-    zero = 0 * middle
-    low = np.where(value == 0, zero, low)
-    high = np.where(value == 1, 1 + zero, high)
-    return low, high
+    # Of a proportion of 0 or 1, rounding of the square root puts an end outside.
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
 def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
@@ -228,9 +222,7 @@ def _score_bound(estimates: Estimates, quantile: Array) -> Array:
         distance = value - theta
         return distance > quantile * error
 
-    zero = 0 * value
-    low, _ = bisected(is_too_far, zero, value)
-    return low
+    return bisected(is_too_far, 0 * value, value)
 
 
 BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {

@@ -287,18 +287,13 @@ def _signs(table: pl.DataFrame, numbers: Sequence[str], best: Any) -> dict[str, 
 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
     """Return whether a number looks like the best one of rows that differ only in `system`."""
-    before: Sequence[str] = ()
-    if "system" in columns:
-        before = columns[: columns.index("system")]
-    keys = [by_name(key) for key in columns if key in before or key == "metric"]
-
-    value = by_name(name).cast(pl.Float64)
-    value = value.fill_nan(None)
-    best = text.sort_by(value * sign, nulls_last=True).first()
-    rows = pl.len()
-    if keys:
-        best = best.over(keys)
-        rows = rows.over(keys)
+    place = columns.index("system") if "system" in columns else 0
+    # The literal stands for all rows, if there are no keys.
+    keys = [by_name(key) for key in columns if key in columns[:place] or key == "metric"]
+    keys.append(pl.lit(0))
+    value = by_name(name).cast(pl.Float64).fill_nan(None)
+    best = text.sort_by(value * sign, nulls_last=True).first().over(keys)
+    rows = pl.len().over(keys)
     has_best = (rows > 1) & (sign != 0)
     return has_best & (text == best)
 

@@ -147,7 +147,7 @@ def p_value_of_interval(
         return ~is_included
 
     least = np.zeros(len(difference))
-    z, _ = bounds.bisected(is_excluded, least, least + _LARGEST_Z)
+    z = bounds.bisected(is_excluded, least, least + _LARGEST_Z)
     return np.where(difference == null_value, 1.0, 2 * ndtr(-z))
 
 
