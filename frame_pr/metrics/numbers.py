@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sized
 from decimal import Decimal
 from fractions import Fraction
 from math import isinf
 from numbers import Integral
 from typing import Any
 
-from frame_pr.frames.arguments import check_float, check_real, scalar, several
+from frame_pr.frames.arguments import check_float, check_real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
@@ -21,14 +20,13 @@ LONGEST_NAME = 100
 
 def each(argument: str, values: Any, most: int = _MOST_NUMBERS) -> list[Any]:
     """Return one value or several as a list of limited length."""
-    values = scalar(values)
-    if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and len(values) > most:
+    numbers = several(argument, values, "a number, or several")
+    if len(numbers) > most:
         raise ValueError(
-            f"{argument}: {len(values)} values are more than {most}; curve(...) has every "
-            "threshold and rank "
-            "of the scores in one table"
+            f"{argument}: {len(numbers)} values are more than {most}; curve(...) has every "
+            "threshold and rank of the scores in one table"
         )
-    return several(argument, values, "a number, or several")
+    return numbers
 
 
 def number(argument: str, value: Any) -> str:
