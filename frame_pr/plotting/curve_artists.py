@@ -344,9 +344,9 @@ def _draw_marks(
     """Draw the marked points, and the thresholds of a few next to them."""
     by_threshold = chart.x == "threshold"
     one = len(curves) == 1 and not chart.facet
-    marks = [(drawn, mark) for drawn in curves for mark in drawn.curve.marks]
+    marks = [(drawn.colour, mark) for drawn in curves for mark in drawn.curve.marks]
     texts = set()
-    for drawn, mark in marks:
+    for colour, mark in marks:
         shape: draw.Properties = {"marker": _MARKERS[mark.number % len(_MARKERS)], "zorder": 4}
         shape |= {"linestyle": "", "markersize": 7, "markeredgecolor": ax.get_facecolor()}
         ax.plot(
@@ -354,7 +354,7 @@ def _draw_marks(
             [mark.y],
             label="_mark",
             gid="mark",
-            color=drawn.colour,
+            color=colour,
             **shape,
         )
         if not by_threshold and not chart.facet and len(marks) <= _NAMED_MARKS:
@@ -370,7 +370,7 @@ def _draw_marks(
             draw.add_entry(
                 ax,
                 text,
-                color=drawn.colour if one else GREY,
+                color=colour if one else GREY,
                 **shape,
             )
             if by_threshold:
@@ -393,20 +393,15 @@ def _set_axes(
     """Set scales, and limits with room for a line along the edges. A reader may change them."""
     from matplotlib.ticker import StrMethodFormatter
 
-    axes: tuple[Any, Any] = (ax.xaxis, ax.yaxis)
-    for axis, scale, names in zip(
-        axes,
-        scales,
-        ([chart.x], chart.ys),
-        strict=True,
-    ):
+    axes: Any = ((ax.xaxis, scales[0], chart.x), (ax.yaxis, scales[1], chart.ys[0]))
+    for axis, scale, quantity in axes:
         if scale == "det":
             _set_deviates(ax, axis)
             continue
         ax.set(**{f"{axis.axis_name}scale": scale})
         if scale == "log" and chart.x == "k":
             axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        elif scale == "linear" and all(map(has_unit_range, names)):
+        elif scale == "linear" and has_unit_range(quantity):
             # The limits stay automatic, so that another scale finds its own.
             is_x = axis is ax.xaxis
             ax.update_datalim(
@@ -419,8 +414,8 @@ def _set_axes(
             draw.fewer_ticks(axis, 3 if chart.facet else 6)
     if chart.ys[0] in BENEFITS:
         # At high thresholds, alerts on all rows have benefits far below 0.
-        tops: list[Any] = [drawn.curve.points["y"].max() or 0.0 for drawn in curves]
-        top = max([*tops, 0.0]) or 1.0
+        tops: list[Any] = [drawn.curve.points["y"].max() for drawn in curves]
+        top = max([0.0, *filter(None, tops)]) or 1.0
         ax.set_ylim(-0.15 * top, 1.08 * top)
 
 
