@@ -127,7 +127,8 @@ def plot(
         instead, and the legend has the standard deviation of their areas.
     interval : bool
         Add the 95 % bootstrap interval of the precision at each recall, around at most four
-        curves. See `average_curve`.
+        curves. See `average_curve`. It takes about 13 s for 100,000 different scores. Round the
+        scores of more rows to three decimals: a million rows then take 2 s.
     interpolated : bool
         Add the envelope: the maximum precision at this or any later threshold.
     rectangles : bool

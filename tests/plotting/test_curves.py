@@ -434,6 +434,28 @@ def test_kinds_of_frames(frame: object) -> None:
     assert [points(line) for line in curves(ax)] == [points(line) for line in curves(same)]
 
 
+@pytest.mark.parametrize("options", [{}, {"interval": True}, {"mean_over": "query"}])
+def test_a_lazy_frame_is_read_once(options: dict[str, Any]) -> None:
+    reads = []
+
+    def read(frame: pl.DataFrame) -> pl.DataFrame:
+        reads.append(frame.columns)
+        return frame
+
+    lazy = RUN.lazy().map_batches(read, projection_pushdown=False)
+    lazy.pr.plot("truth", "good", **options)
+    assert len(reads) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": "query"}, {"prevalence": 0.1}])
+@pytest.mark.parametrize("rate", ["fpr", "npv", "lift", "mcc", "f1", "cost10", "fn", "accuracy"])
+def test_rates_are_those_of_curve(rate: str, options: dict[str, Any]) -> None:
+    table = RUN.pr.curve("truth", "good", rates=rate, **options).drop_nulls()
+    x, y = np.array(points(curves(RUN.pr.plot("truth", "good", x="k", y=rate, **options))[0])).T
+    assert x == pytest.approx(table["k"].to_numpy(), rel=1e-12)
+    assert y == pytest.approx(table[rate].to_numpy(), rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("shape", [{}, {"x": "fpr", "y": "recall"}], ids=["pr", "roc"])
 def test_a_frame_that_curve_gave(shape: dict[str, str]) -> None:
     table = RUN.pr.curve("truth", SYSTEMS, by="country", rates=["fn", "tn", "fpr"])
