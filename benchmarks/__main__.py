@@ -39,6 +39,8 @@ LIBRARIES = "polarbearings", "DuckDB", "polars_ds", "scors", "scikit-learn"
 THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "NUMBA", "RAYON")} | {
     "POLARS_MAX_THREADS": "1"
 }
+ALLOCATOR = {"_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"}
+"""Freed memory goes back to the system at once, so that a peak does not depend on when it does."""
 Line = Sequence[str]
 
 
@@ -82,8 +84,9 @@ class Worker:
     def peak(self, call: str, file: Path) -> float:
         """Return the peak memory of a call in megabytes, in a new process."""
         command = [*self.command, call, str(file)]
+        environment = {**self.environment, **ALLOCATOR}
         printed = subprocess.run(
-            command, stdout=subprocess.PIPE, check=True, env=self.environment
+            command, stdout=subprocess.PIPE, check=True, env=environment
         ).stdout
         return float(json.loads(printed))
 

@@ -52,7 +52,7 @@ STEPS = [
     Step(
         "plans of 24 aggregates are collected in memory (`_MANY`)",
         "metrics/aggregation.py",
-        "if len(plan.over_groups) >= _MANY and rows.height < _IN_MEMORY:",
+        "if len(plan.over_groups) >= _MANY and SMALL <= rows.height < _IN_MEMORY:",
         "if False:",
         "search: 42 measures$",
     ),
@@ -63,13 +63,6 @@ STEPS = [
         "if False:",
         "search: (MAP|42 measures)$|lists: six"
         "|(20k x 100|400k x 5|1 x 2M), untied: (average_precision|18 metrics)",
-    ),
-    Step(
-        "rows that repeat group and label are not hashed (`judged_groups`)",
-        "inputs/groups.py",
-        "changed = rows.lazy().filter(pl.any_horizontal(changes))",
-        "changed = rows.lazy()",
-        "search: MAP, TREC_EVAL$|lists: six",
     ),
     Step(
         "cutoffs of DCG share their discounts (`_discounts_among`)",

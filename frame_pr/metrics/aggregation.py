@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.options import BOUNDING_TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
@@ -168,7 +169,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     """Return one row per group: `group` and the metrics under these column names."""
     plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, plan), ["group"], plan)
-    if len(plan.over_groups) >= _MANY and rows.height < _IN_MEMORY:
+    if len(plan.over_groups) >= _MANY and SMALL <= rows.height < _IN_MEMORY:
         table = table.collect(engine="in-memory").lazy()
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 

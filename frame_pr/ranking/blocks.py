@@ -176,8 +176,8 @@ def _running_totals(
 def _in_one_piece(blocks: pl.LazyFrame) -> pl.LazyFrame:
     """Return blocks in memory, if few rows are left.
 
-    In the pieces of all rows, the streaming engine would compute whatever follows: average
-    precision of 2M rows takes 0.9 of the time.
+    In the pieces of all rows, the streaming engine would compute whatever follows: six metrics of
+    100,000 lists take 0.7 of the time, and 18 metrics of 2M rows 0.9.
     """
     pieces = blocks.collect(engine="streaming")
     # Column by column, so that pieces and copy are not held at once.
