@@ -45,8 +45,8 @@ STEPS = [
     Step(
         "texts order tied rows only, after the sort (`_with_sorted_ties`)",
         "inputs/rows.py",
-        "        return tie\n\n    places = tie",
-        "        tie = tie.rank('dense')\n\n    places = tie",
+        "    if tie.dtype not in NARROW:\n        return tie",
+        "    if tie.dtype not in NARROW:\n        tie = tie.rank('dense')",
         "search.*: MAP, tie_break",
     ),
     Step(

@@ -65,9 +65,6 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return code.cast(dtype)
 
 
-_CODES_IN_INT64 = (pl.Float64, pl.Float32, pl.Float16, *NARROW)
-
-
 def _integer_for(size: int) -> type[pl.DataType]:
     """Return the integers that hold all numbers from 0 on below a size."""
     return pl.Int64 if size <= 2**63 else pl.Int128
@@ -195,7 +192,8 @@ class SortKey(NamedTuple):
         Int64 sorts and compares in half of the time of Int128: one group of 2M untied rows takes
         0.6 of the time.
         """
-        if self.dtype not in _CODES_IN_INT64 or self.places > 1:
+        has_narrow_codes = self.dtype.is_float() or self.dtype in NARROW
+        if not has_narrow_codes or self.places > 1:
             return self
 
         group = pl.col("group")
