@@ -32,26 +32,11 @@ _NEEDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(_RUNNING, ("hits", "tp", "k")),
 }
 """The columns from which other columns of blocks are computed."""
-BLOCK_COLUMNS = frozenset(
-    (
-        "rank_key",
-        "threshold",
-        "size",
-        "hits",
-        "k",
-        "tp",
-        "ties",
-        "misses",
-        "retrieved",
-        *_NEEDS,
-    )
-)
-"""The columns of blocks that are computed on demand."""
 
 
 def blocks_of(
     rows: Rows,
-    columns: Collection[str] = BLOCK_COLUMNS,
+    columns: Collection[str],
     *,
     steps: bool = False,
     each_row: bool = False,

@@ -199,11 +199,7 @@ def _sorted(unsorted: _Unsorted) -> PackedRows:
         table = _sorted_keys(unsorted, unsorted.packed, unsorted.key)
         return unsorted.in_order(table, unsorted.key, {})
 
-    with_number = _sorted_with_number(unsorted)
-    if with_number is not None:
-        return with_number
-
-    return _sorted_with_places(unsorted)
+    return _sorted_with_number(unsorted) or _sorted_with_places(unsorted)
 
 
 def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
@@ -236,9 +232,7 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
         return None
     ((name, number),) = unsorted.numbers.items()
     most = _largest_if_small(unsorted.frame, number)
-    if most is None:
-        return None
-    layout = unsorted.key.with_numbers(most)
+    layout = None if most is None else unsorted.key.with_numbers(most)
     if layout is None:
         return None
 

@@ -8,16 +8,21 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.ranking.blocks import BLOCK_COLUMNS, blocks_of, suffix_max, suffix_sum
+from frame_pr.ranking.blocks import blocks_of, suffix_max, suffix_sum
 from frame_pr.ranking.sort import numbered_rows
 
 INFINITY = math.inf
+BLOCK_COLUMNS = [
+    *("rank_key", "threshold", "size", "hits", "k", "tp", "ties", "misses", "retrieved"),
+    *("positives", "rows", "interpolated_precision", "later_hits", "later_misses"),
+]
 
 
-def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
+def table_of(rows: pl.DataFrame, columns=BLOCK_COLUMNS, **options) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
-    return blocks_of(replace(ranked, frame=rows.lazy(), height=rows.height), **given).collect()
+    ranked = replace(ranked, frame=rows.lazy(), height=rows.height)
+    return blocks_of(ranked, columns, **options).collect()
 
 
 @pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)
@@ -133,15 +138,15 @@ def test_many_rows_with_few_keys(ties, drops):
     expected = sums.sort(
         "group", pl.col("score") * -1, pl.col("hits") * (-1 if ties == "optimistic" else 1)
     )
-    blocks = blocks_of(ranked).filter(pl.col("size") > 0).collect()
+    blocks = blocks_of(ranked, BLOCK_COLUMNS).filter(pl.col("size") > 0).collect()
     assert (
         blocks.select("group", "threshold", "size", "hits").rows()
         == expected.drop("truth", strict=False).rows()
     )
     if bounds:
-        assert blocks_of(ranked, each_row=True).filter(pl.col("size") > 0).collect().height == len(
-            counts
-        )
+        assert blocks_of(ranked, BLOCK_COLUMNS, each_row=True).filter(
+            pl.col("size") > 0
+        ).collect().height == len(counts)
 
 
 @pytest.mark.parametrize("groups", [1, 3])
@@ -149,7 +154,11 @@ def test_rows_that_would_not_fit_into_memory_twice(groups):
     number = pl.int_range(1000)
     rows = pl.select(group=number % groups * 7, score=number * 31 % 103, truth=number % 7 < 3)
     ranked = canonical(rows, {})
-    assert blocks_of(replace(ranked, height=2**28)).collect().equals(blocks_of(ranked).collect())
+    assert (
+        blocks_of(replace(ranked, height=2**28), BLOCK_COLUMNS)
+        .collect()
+        .equals(blocks_of(ranked, BLOCK_COLUMNS).collect())
+    )
 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
@@ -275,7 +284,7 @@ def test_small_and_large_numbers_stay_with_their_rows(column, largest):
 
 def table_of_options(rows: pl.DataFrame, options: dict[str, object]) -> pl.DataFrame:
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    return blocks_of(ranked).collect()
+    return blocks_of(ranked, BLOCK_COLUMNS).collect()
 
 
 def test_the_largest_precision_from_here_on():
