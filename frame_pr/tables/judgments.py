@@ -173,13 +173,14 @@ def _joined(
     rows = _key_columns(left, keys)
     judged = _key_columns(right, on)
     for key, name in on.items():
-        types = [type_of(side.schema[key]) for side in (rows, judged)]
-        if rows.schema[key] != judged.schema[key]:
+        dtype = rows.schema[key]
+        other = judged.schema[key]
+        if dtype != other:
             raise TypeError(
-                f"column {shown(name)} is {types[0]} in the run and {types[1]} in the judgments: "
-                "cast one of them"
+                f"column {shown(name)} is {type_of(dtype)} in the run and {type_of(other)} in the "
+                "judgments: cast one of them"
             )
-        refuse_objects("on", name, rows.schema[key])
+        refuse_objects("on", name, dtype)
     hashes = rows.hash_rows()
     _refuse_repeats("run", rows, hashes, keys)
     _refuse_repeats("judgments", judged, judged.hash_rows(), on)
