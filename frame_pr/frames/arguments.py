@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache, partial, wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any, Concatenate, NamedTuple, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -106,14 +106,14 @@ def public(
     Each call checks its arguments before it looks at anything. `refusals`: the options that the
     function refuses. `options`: the TypedDict of its further keywords.
     """
-    return _with_checks(refusals, options)
+    return partial(_checked, refusals=refusals, options=options)
 
 
 def public_of_frames(
     refusals: Sequence[Refusal] = (), *, options: type | None = None
 ) -> Callable[[Callable[Concatenate[Frame, P], Frame]], FramesFunction[P]]:
     """Make a public function of a frame or of a dict of frames."""
-    return _with_checks(refusals, options)
+    return partial(_checked, refusals=refusals, options=options)
 
 
 def public_result(
@@ -126,19 +126,13 @@ def public_result(
 
     `others`: whether it passes unknown keywords to another library.
     """
-    return _with_checks(refusals, options, others=others)
+    return partial(_checked, refusals=refusals, options=options, others=others)
 
 
 def public_function(function: Function) -> Function:
     """Make a public function without a frame."""
-    return cast(Function, _checked(function))
-
-
-def _with_checks(
-    refusals: Sequence[Refusal], options: type | None, *, others: bool = False
-) -> Callable[[Callable[..., Any]], Any]:
-    """Return the decorator; the public ones above say what it returns."""
-    return partial(_checked, refusals=refusals, options=options, others=others)
+    checked: Function = _checked(function)
+    return checked
 
 
 def _checked(
@@ -147,50 +141,42 @@ def _checked(
     options: type | None = None,
     *,
     others: bool = False,
-) -> Callable[..., Any]:
+) -> Any:
     """Return the function, with a check of the arguments of each call."""
     own_signature = signature(function)
-    named = {
-        name: parameter
-        for name, parameter in own_signature.parameters.items()
-        if parameter.kind is not Parameter.VAR_KEYWORD
-    }
-    optional = {} if options is None else _option_parameters(options)
-    caller = _Caller(function, named, optional, refusals)
-    most = len(caller.by_position)
-    least = len(caller.required)
-    takes_frame = caller.takes_frame
-    keywords = caller.keywords.keys()
+    parameters = own_signature.parameters.values()
+    named = [each for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
+    optional = _option_parameters(options) if options else []
+    caller = _Caller(function, [*named, *optional], refusals, others=others)
 
     @wraps(function)
     def call(*args: Any, **arguments: Any) -> Any:
         if args and isinstance(args[0], Accessor):  # Called as a method of `.pr`.
             args = (args[0]._frame, *args[1:])
-        if args and takes_frame:
+        if args and caller.takes_frame:
             args = (frame_of_arrays(args[0]), *args[1:])
-        if not (least <= len(args) <= most and arguments.keys() <= keywords):
-            caller.refuse(args, arguments, others=others)
+        caller.check(args, arguments)
         refuse_options(caller.name, arguments, refusals)
         return function(*args, **arguments)
 
     # Notebooks and `help` list the options as they list the other keywords.
-    accepted = [parameter for name, parameter in optional.items() if name not in caller.reasons]
-    vars(call)["__signature__"] = own_signature.replace(parameters=[*named.values(), *accepted])
+    accepted = [option for option in optional if option.name not in caller.reasons]
+    vars(call)["__signature__"] = own_signature.replace(parameters=[*named, *accepted])
     return call
 
 
 @cache
-def _option_parameters(options: type) -> dict[str, Parameter]:
+def _option_parameters(options: type) -> list[Parameter]:
     """Return the keys of a TypedDict as parameters, with their defaults."""
-    return {
-        name: Parameter(
+    return [
+        Parameter(
             name,
             Parameter.KEYWORD_ONLY,
             default=DEFAULTS.get(name, _SHOWN_DEFAULTS.get(name)),
             annotation=getattr(annotation, "__forward_arg__", annotation),
         )
         for name, annotation in options.__annotations__.items()
-    }
+    ]
 
 
 class _Caller:
@@ -199,31 +185,35 @@ class _Caller:
     def __init__(
         self,
         function: Any,
-        named: Mapping[str, Parameter],
-        options: Iterable[str],
+        parameters: Sequence[Parameter],
         refusals: Iterable[Refusal],
+        *,
+        others: bool,
     ) -> None:
-        self.name = function.__name__
+        self.name: str = function.__name__
+        self.summary = (function.__doc__ or "").partition("\n")[0]
+        self.others = others
+        """Whether unknown keywords are for another library."""
         self.by_position = [
-            name
-            for name, parameter in named.items()
-            if parameter.kind is not Parameter.KEYWORD_ONLY
+            each.name for each in parameters if each.kind is not Parameter.KEYWORD_ONLY
         ]
-        self.required = [
-            name for name in self.by_position if named[name].default is Parameter.empty
-        ]
+        self.required = [each.name for each in parameters if each.default is Parameter.empty]
         self.takes_frame = self.by_position[:1] == ["frame"]
-        self.positions = ", ".join(
-            name for name in self.by_position if name not in ("frame", "self")
-        )
-        self.purpose = ""
-        if not self.positions:
-            # The first line of the docstring says which function gives the frame.
-            self.purpose = f": {(function.__doc__ or '').partition(chr(10))[0]}"
         self.reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
-        self.keywords = dict.fromkeys([*named, *options, *(entry.option for entry in refusals)])
+        refused = [entry.option for entry in refusals]
+        self.keywords = dict.fromkeys([*(each.name for each in parameters), *refused])
 
-    def refuse(self, args: Sequence[Any], arguments: Mapping[str, Any], *, others: bool) -> None:
+    @property
+    def positions(self) -> str:
+        """Return the names of the arguments by position, after the frame."""
+        return ", ".join(name for name in self.by_position if name not in ("frame", "self"))
+
+    @property
+    def purpose(self) -> str:
+        """Return which function gives the frame, if it is the only argument by position."""
+        return "" if self.positions else f": {self.summary}"
+
+    def check(self, args: Sequence[Any], arguments: Mapping[str, Any]) -> None:
         """Raise for arguments that do not fit the signature."""
         missing = [name for name in self.required[len(args) :] if name not in arguments]
         lacks_columns = bool(self.takes_frame and args and missing)
@@ -238,7 +228,7 @@ class _Caller:
                 f"{self.name} takes {names} by position{self._surplus(args, arguments)}"
             )
         unknown = [word for word in arguments if word not in self.keywords]
-        if unknown and not others:
+        if unknown and not self.others:
             hint = self._hint(unknown[0])
             raise TypeError(f"unexpected keyword argument {shown(unknown[0])}; {hint}")
         if lacks_columns:
@@ -268,10 +258,8 @@ class _Caller:
                 return f"{self.name} does not take {name}=: {self.reasons[name]}"
         no_keywords = ("frame", "self", *self.reasons)
         possible = [name for name in self.keywords if name not in no_keywords]
-        hint = keyword_hint(word, possible)
-        if hint:
-            return hint
-        return f"{self.name} takes {', '.join(possible)}{self.purpose}"
+        names = ", ".join(possible)
+        return keyword_hint(word, possible) or f"{self.name} takes {names}{self.purpose}"
 
 
 def scalar(value: Any) -> Any:

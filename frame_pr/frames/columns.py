@@ -115,11 +115,17 @@ def _check_name(
         ": add it to the frame and give its name": has_dtype or is_grouper,
     }
     advice = next((advice for advice, applies in sentences.items() if applies), "")
-    is_hashable = isinstance(value, Hashable)
-    is_name = is_hashable and not isinstance(value, (bool, bytes)) and not callable(value)
-    if advice or not is_name or str(value) in ("None", "nan", "NaT", "<NA>"):
-        text = shown(value) if is_hashable else kind_of_value(value)
+    if advice or is_no_value(value) or isinstance(value, (bool, bytes)) or callable(value):
+        text = shown(value) if isinstance(value, Hashable) else kind_of_value(value)
         raise TypeError(f"{argument} takes {expected}; got {text}{advice}")
+
+
+def is_no_value(value: Any) -> bool:
+    """Return whether a value is missing, as NaN or pandas.NA, or unhashable, as a list."""
+    if isinstance(value, str):
+        return False
+    # By the text: a comparison with pandas.NA has no truth value.
+    return not isinstance(value, Hashable) or str(value) in ("None", "nan", "NaT", "<NA>")
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:

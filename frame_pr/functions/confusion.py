@@ -532,8 +532,8 @@ def _refuse_large_matrix(truth: str, classes: int, groups: int) -> None:
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
     """Cast both columns of labels to one dtype."""
     labels = {
-        "truth": label_value("truth", schema["truth"]),
-        "prediction": label_value("0", schema["0"]),
+        "truth": label_value(pl.col("truth"), schema["truth"]),
+        "prediction": label_value(pl.col("0"), schema["0"]),
     }
     common = pl.DataFrame(schema=schema).select(**labels).unpivot().schema["value"]
     return {name: label.cast(common) for name, label in labels.items()}

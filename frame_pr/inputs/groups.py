@@ -86,7 +86,7 @@ def _number_by_look_up(
 
 def judged_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return the keys of each group, and whether it `is_judged`: one of its rows has a label."""
-    is_judged = label_value("truth", rows.schema["truth"]).is_not_null()
+    is_judged = label_value(pl.col("truth"), rows.schema["truth"]).is_not_null()
     groups = rows.lazy().group_by(keys).agg(is_judged=is_judged.any())
     return groups.collect(engine=engine_for(rows.height))
 

@@ -368,7 +368,7 @@ def _ties(data: pl.DataFrame, request: Request) -> pl.Series:
         tie = pl.int_range(data.height, dtype=pl.Int64, eager=True)
     elif "tie_break" not in request.single:
         # A missing gain counts as 0, and so does its place.
-        gains = data.select(label_value("gain", data.schema["gain"]).fill_null(0)).to_series()
+        gains = label_value(data["gain"], data.schema["gain"]).fill_null(0)
         tie = gains.rank("dense")
     else:
         tie = data.get_column("tie_break")

@@ -234,7 +234,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     data = selection.data
     if request.unjudged == "drop":
         # A row that is left out may lack other values, too.
-        has_label = values.label_value("truth", data.schema["truth"]).is_not_null()
+        has_label = values.label_value(pl.col("truth"), data.schema["truth"]).is_not_null()
         data = data.filter(has_label)
         selection = selection._replace(data=data)
     others = selection.others

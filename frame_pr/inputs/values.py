@@ -5,19 +5,20 @@ Dtypes, missing values, the positive label, lists of classes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import isnan
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_set, several
-from frame_pr.frames.columns import by_name
+from frame_pr.frames.columns import by_name, is_no_value
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
 _PROBABILITIES = "probabilities are a score, with threshold=..."
 _LEAST_ROWS = 3  # Rows from which on labels without one in common are no coincidence.
+Labels = TypeVar("Labels", pl.Expr, pl.Series)
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Text dtypes of labels."""
 
@@ -238,10 +239,11 @@ def check_labels(
     `advice`: see `refuse_missing_labels`.
     """
     refuse_missing_labels(argument, name, labels, advice)
-    if labels.dtype.is_float():
-        labels = labels.fill_nan(None)
-    if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
-        values = labels.drop_nulls().unique().sort()
+    if positive is not None or labels.dtype == pl.Boolean:
+        return
+    labels = present_labels(labels)
+    if ((labels != 0) & (labels != 1)).any():
+        values = labels.unique().sort()
         advice = "name its positive label, positive=..."
         are_whole = (values % 1 == 0).all()
         if len(values) > 2:
@@ -295,12 +297,11 @@ def check_shared(name: str, predictions: pl.Series, truth: str, truths: pl.Serie
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
     predicted = _possible_labels(predictions)
     actual = _possible_labels(truths)
-    labels = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
     # Probabilities of a model may be 0 or 1, too.
     are_probabilities, are_fractions = (
         x.dtype.is_float() and (x % 1 != 0).any() for x in (predicted, actual)
     )
-    shares_values = labels.is_duplicated().any() and (are_fractions or not are_probabilities)
+    shares_values = _have_common(predicted, actual) and (are_fractions or not are_probabilities)
     if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
             f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it "
@@ -316,14 +317,16 @@ def _possible_labels(labels: pl.Series) -> pl.Series:
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
 
-    if labels.dtype == pl.Categorical:
-        labels = labels.cast(pl.String)
-    elif labels.dtype.is_float():
-        labels = labels.fill_nan(None)
-    present = labels.drop_nulls().unique()
+    present = present_labels(labels).unique()
     if present.dtype.is_numeric() and len(present) and ((present == 0) | (present == 1)).all():
         return pl.Series([0, 1], dtype=present.dtype)
     return present
+
+
+def _have_common(labels: pl.Series, others: pl.Series) -> bool:
+    """Return whether a label is in both columns, which have each of theirs once."""
+    columns = [labels.to_frame(""), others.to_frame("")]
+    return pl.concat(columns, how="vertical_relaxed").is_duplicated().any()
 
 
 def _holds(labels: pl.Series, positive: object) -> bool:
@@ -384,9 +387,8 @@ def count_missing(values: pl.Series) -> int:
     """Count nulls and NaNs."""
     # The sum is NaN if any score is: with few rows, this takes a thirtieth of the time of testing
     # each score.
-    has_nan = values.dtype.is_float() and isnan(values.sum())
     missing = values.null_count()
-    if has_nan:
+    if values.dtype.is_float() and isnan(values.sum()):
         missing += int(values.is_nan().sum())
     return missing
 
@@ -401,14 +403,7 @@ def listed_classes(classes: Any) -> list[Any]:
     labels = several("classes", classes, "labels")
     # Missing labels are told by their text: a comparison with an array or with pandas.NA has no
     # truth value.
-    others = [
-        label for label in labels if isinstance(label, pl.Expr) or not isinstance(label, Hashable)
-    ]
-    others += [
-        label
-        for label in labels
-        if not isinstance(label, str) and str(label) in ("None", "nan", "NaT", "<NA>")
-    ]
+    others = [label for label in labels if isinstance(label, pl.Expr) or is_no_value(label)]
     if others:
         raise TypeError(f"classes takes labels; got {shown(others[0])}")
     if repeated := [label for label in labels if labels.count(label) > 1]:
@@ -462,14 +457,10 @@ def refuse_other_types(
 
 def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Check that every label of a column is one of the classes."""
-    labels = (
-        column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
-    )
-    if classes.dtype in TEXTS:
-        classes = classes.cast(pl.String)
-    columns = [labels.to_frame("label"), classes.to_frame("label")]
+    labels = present_labels(column)
+    columns = [labels.to_frame("label"), present_labels(classes).to_frame("label")]
     both = pl.concat(columns, how="vertical_relaxed").to_series()
-    is_class = both.head(len(labels)).is_in(both.tail(len(classes)).implode())
+    is_class = both.head(len(labels)).is_in(both.slice(len(labels)).implode())
     unknown = labels.filter(~is_class)
     if len(unknown):
         counts = unknown.value_counts(sort=True, name="times").rows()
@@ -487,19 +478,10 @@ def warn_of_no_common_label(
     truth: str, prediction: str, truths: pl.Series, predictions: pl.Series
 ) -> None:
     """Warn if no predicted label is a label of the truth, as "cat" and "CAT"."""
-    actual, predicted = (
-        column.to_frame()
-        .select(label_value(column.name, column.dtype))
-        .to_series()
-        .drop_nulls()
-        .unique()
-        .sort()
-        for column in (truths, predictions)
-    )
+    actual, predicted = (present_labels(column).unique().sort() for column in (truths, predictions))
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
     are_many = len(truths) >= _LEAST_ROWS and max(len(actual), len(predicted)) > 1
-    both = pl.concat([actual.to_frame(""), predicted.to_frame("")], how="vertical_relaxed")
-    if are_many and len(actual) and len(predicted) and not both.is_duplicated().any():
+    if are_many and len(actual) and len(predicted) and not _have_common(actual, predicted):
         warn(
             f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label "
             f"in common, they "
@@ -508,11 +490,17 @@ def warn_of_no_common_label(
         )
 
 
-def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
+def label_value(labels: Labels, dtype: pl.DataType) -> Labels:
     """Return labels in the form that is compared with Python values."""
-    label = pl.col(column)
+    values: Any = labels
     if dtype in TEXTS:
-        return label.cast(pl.String)
-    if dtype.is_float():
-        return label.fill_nan(None)
-    return label
+        values = values.cast(pl.String)
+    elif dtype.is_float():
+        values = values.fill_nan(None)
+    result: Labels = values
+    return result
+
+
+def present_labels(labels: pl.Series) -> pl.Series:
+    """Return the labels that are not missing, in the form of `label_value`."""
+    return label_value(labels, labels.dtype).drop_nulls()

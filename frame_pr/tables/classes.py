@@ -249,7 +249,7 @@ def _unpivoted(
         new = {}
         new["class"] = pl.lit(label, dtype=labels.dtype)
         for column in columns.keys() & {"truth", "prediction"}:
-            new[column] = label_value(column, schema[column]) == label
+            new[column] = label_value(pl.col(column), schema[column]) == label
         truth = f"truth{i}"
         if truth in columns:
             new["truth"] = is_positive(truth, str(columns[truth][1]), schema[truth], None)
