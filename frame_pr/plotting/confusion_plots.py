@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import public_result
-from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.metrics.metric import ratio
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style
-from frame_pr.plotting.results import Result, read_result
+from frame_pr.plotting.results import Result, columns_of, read_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,9 +120,8 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
 
 def _cells(frame: Any) -> tuple[Result, str]:
     """Return the rows of each pair of classes, and the cutoff of a result of `confusion`."""
-    kind = find_kind(frame)
-    names = set() if kind is None else {*map(str, kind.columns)}
-    if "truth" in names or not names.issuperset(_PAIRS):
+    names = columns_of(frame)
+    if "truth" in names or not set(_PAIRS) <= {*names}:
         advice = (
             "give the rows of confusion_matrix, before a pivot, or tp, fp, fn and tn of confusion"
         )

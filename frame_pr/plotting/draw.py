@@ -494,12 +494,9 @@ def _in_columns(
     legend = owner.legend(handles, labels, **options)
     width = legend.get_window_extent().width
     # One column of many entries would be too high.
-    columns = max(
-        1 + (len(labels) > INSIDE),
-        int(0.95 * room / width),
-    )
-    columns = min(columns, len(labels))
-    share = 0.95 * room / (columns * width)
+    fitting = 0.95 * room / width
+    columns = min(len(labels), max(1 + (len(labels) > INSIDE), int(fitting)))
+    share = fitting / columns
     if share < 1:
         letters = share * max(map(len, labels)) - 3
         labels = [wrap(label, max(12, int(letters))) for label in labels]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, public_result
-from frame_pr.frames.dispatch import find_kind
 from frame_pr.frames.kinds import Frame
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
 from frame_pr.plotting.results import (
     Keys,
     Result,
+    columns_of,
     only_metric,
     read_metrics,
     read_result,
@@ -249,7 +249,7 @@ def _name_rows(
     if style.axes:
         width, room = draw.lasting_size(axes[0], style)
         size, every = draw.line_size(figure, room / (n + 0.4))
-        names = [draw.shorten_to(axes[0], label, 0.4 * width, size) for label in labels]
+        names = [draw.shorten_to(axes[0], label, 0.5 * width, size) for label in labels]
     else:
         names = [draw.fit(axes[0], label, 0.4 * figure.bbox.width) for label in labels]
         lines = 1 + max((name.count("\n") for name in names), default=0)
@@ -438,21 +438,26 @@ def _draw_trend(
             f"{_MOST_POINTS} points: filter the groups, take longer periods, or facet= draws a "
             f"panel for each value of {style.join(others)}"
         )
-    step = _usual_step(table["x"])
+    step = _longest_step(table["x"])
     many = max(rows.height for rows in lines.values()) > _MARKED
     has_bands = len(lines) <= _BANDED_LINES and not many
-    properties: draw.Properties = {"linewidth": 1}
-    if not many:
-        # Markers on many lines would hide which one crosses which.
-        size = 4 if len(lines) <= _BANDED_LINES else 2
-        properties = {"marker": "o", "markersize": size, "linewidth": 1.5}
+    # Markers on many lines would hide which one crosses which.
+    size = 4 if len(lines) <= _BANDED_LINES else 2
     for key, of_line in lines.items():
         rows = _with_gaps(of_line, step)
         number = series.index(key)
         colour = style.color_of(key, number)
-        properties["linestyle"] = draw.DASHES[number * (len(series) > 2) % len(draw.DASHES)]
         label = style.join(key) if others else "_value"
-        ax.plot(rows["x"], rows["value"], label=label, color=colour, **properties)
+        ax.plot(
+            rows["x"],
+            rows["value"],
+            label=label,
+            color=colour,
+            linestyle=draw.DASHES[number * (len(series) > 2) % len(draw.DASHES)],
+            linewidth=1.5 - 0.5 * many,
+            marker="o" * (not many),
+            markersize=size,
+        )
         if has_bands:
             low, high = rows.select(pl.col("low", "high").fill_null(float("nan")))
             ax.fill_between(rows["x"], low, high, color=colour, alpha=0.15, linewidth=0)
@@ -475,7 +480,7 @@ def _set_x_axis(
         ax.xaxis.set_major_formatter(toolbox.ConciseDateFormatter(locator))
         return values if values.dtype == pl.Date else values.dt.replace_time_zone(None)
     if values.dtype.is_numeric():
-        draw.fewer_ticks(ax.xaxis, max(3, int(ems / 5)), integer=values.dtype.is_integer())
+        draw.fewer_ticks(ax.xaxis, int(ems / 5), integer=values.dtype.is_integer())
         return values
     names = [
         draw.shorten(style.label(value), 16) for value in values.unique().sort(nulls_last=True)
@@ -485,20 +490,20 @@ def _set_x_axis(
     return (values.rank("dense") - 1).fill_null(len(names) - 1)
 
 
-def _usual_step(x: pl.Series) -> Any:
-    """Return the usual step from one place to the next, or None if there is none."""
+def _longest_step(x: pl.Series) -> Any:
+    """Return the longest step between two places without a gap, or None if gaps are usual."""
     steps = x.unique().sort().diff().drop_nulls()
     usual: Any = steps.median()
     if usual is None or (steps > usual * _GAP).sum() > max(1, _MOST_GAPS * len(steps)):
         return None
-    return usual
+    return usual * _GAP
 
 
 def _with_gaps(rows: pl.DataFrame, step: Any) -> pl.DataFrame:
-    """Return the rows of a line with one without a value where times are missing."""
+    """Return the rows of a line with one without a value after each longer step."""
     if step is None:
         return rows
-    late = rows.filter(pl.col("x").diff() > step * _GAP).select("x")
+    late = rows.filter(pl.col("x").diff() > step).select("x")
     return pl.concat([late, rows], how="diagonal").sort("x", maintain_order=True)
 
 
@@ -558,15 +563,9 @@ def plot_comparison(
     """
     style = Style.of(options)
     style.check_colors(_SIDES)
-    kind = find_kind(frame)
-    if kind is not None and "difference" in map(str, kind.columns):
+    if "difference" in columns_of(frame):
         return _draw_compared(frame, metric, style)
     return _draw_differences(frame, metric, style)
-
-
-def _side_colours(style: Style) -> list[Any]:
-    """Return the colours of better and of worse."""
-    return [style.color_of([side], number) for number, side in enumerate(_SIDES)]
 
 
 def _draw_differences(
@@ -621,7 +620,8 @@ def _draw_bars(
     every = -(-n // _BARS)
     counts = []
     clips = {"lower_bound": 0}, {"upper_bound": 0}
-    for word, clip, colour in zip(_SIDES, clips, _side_colours(style), strict=True):
+    for word, clip in zip(_SIDES, clips, strict=True):
+        colour = style.color_of([word], len(counts))
         side = table["difference"].clip(**clip)
         counts.append((side != 0).sum())
         label = f"{new} {style.label(word)}: {counts[-1]:,}"
@@ -674,7 +674,7 @@ def _draw_compared(
         else:
             labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
     clear, words = _clear(table)
-    colour = _side_colours(style)[0]
+    colour = style.color_of(_SIDES[:1], 0)
     with draw.axes_of(style) as (ax,):
         ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
         faces = (colour, ax.get_facecolor())

@@ -43,6 +43,12 @@ class Result(NamedTuple):
         )
 
 
+def columns_of(frame: Any) -> list[str]:
+    """Return the names of the columns of a frame; none for what is no frame."""
+    kind = find_kind(frame)
+    return [] if kind is None else list(map(str, kind.columns))
+
+
 def read_result(
     frame: Any,
     columns: Mapping[str, str],
@@ -109,8 +115,7 @@ def read_metrics(
     The tables have the columns of the keys, then `value, low, high, level` (Float64) and `n`, the
     units behind. `expectation`: the start of an error.
     """
-    kind = find_kind(frame)
-    names = [] if kind is None else list(map(str, kind.columns))
+    names = columns_of(frame)
     listed = [] if metric is None else names_of("metric", metric, "names of metrics")
     if "metric" in names:
         optional = dict.fromkeys(("low", "high", "level", *_UNIT_COUNTS), "")
