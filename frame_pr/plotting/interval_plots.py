@@ -618,7 +618,7 @@ def _draw_bars(
     """Draw a bar for each difference, or one outline of many."""
     n = table.height
     every = -(-n // _BARS)
-    counts: list[int] = []
+    counts: list[Any] = []
     clips = {"lower_bound": 0}, {"upper_bound": 0}
     for word, clip in zip(_SIDES, clips, strict=True):
         colour = style.color_of([word], len(counts))
