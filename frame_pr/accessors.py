@@ -15,7 +15,7 @@ from frame_pr.frames.words import CALLS, meant
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import curves, evaluation, single_metrics, tallies
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
-from frame_pr.plotting import confusion_plots, curve_plots, interval_plots, score_plots
+from frame_pr.plotting import confusion_plots, interval_plots, plots, score_plots
 from frame_pr.statistics import average_curves, comparisons, format_tables, reports
 from frame_pr.statistics import intervals as interval_estimates
 from frame_pr.tables import classes, judgments, lists
@@ -114,7 +114,7 @@ class PR(Accessor[Frame]):
     ndcg = single_metrics.ndcg
     curve = curves.curve
     with_curve = curves.with_curve
-    plot = curve_plots.plot
+    plot = plots.plot
     plot_intervals = interval_plots.plot_intervals
     plot_comparison = interval_plots.plot_comparison
     plot_gains = score_plots.plot_gains
