@@ -829,3 +829,11 @@ def test_units_named_like_the_placeholder_of_a_format():
     data = runs(8).rename({"q": "{}"})
     tests = fp.compare(data, "roc_auc", "t", ["a", "b"], mean_over="{}", details=True)
     assert tests["method"].item() == "paired t over 12 groups of {}"
+
+
+def test_the_method_of_unpaired_tests_of_several_scores_has_both_numbers_of_rows():
+    data = runs(8).with_columns(arm=pl.col("q") < 4)
+    call = {"between": "arm", "repeats": 100, "correction": None, "details": True}
+    tests = fp.compare(data, "max_f1", "t", ["a", "b"], **call)
+    # Of 12 queries with 8 rows each, 8 are in the first arm, and 4 in the second.
+    assert tests["method"].to_list() == ["bootstrap over 64 and 32 rows"] * 2
