@@ -280,27 +280,26 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     """Compute the metrics from the facts and aggregates."""
     thresholds: dict[str, pl.Expr] = {}
     for name, aggregate in plan.over_groups.items():
+        rank_key = pl.col(name)
         if aggregate.kind.rank_key == "packed":
-            thresholds[name] = plan.key.threshold(rank_key_of(pl.col(name)))
-        elif aggregate.kind.rank_key == "alone":
-            thresholds[name] = plan.key.threshold(pl.col(name))
-
-    values: dict[str, pl.Expr] = {
-        name: _in_range(record, plan.weights) for name, record in plan.metrics.items()
-    }
-    if plan.undefined is not None:
-        shares = [name for name, record in plan.metrics.items() if record.kind == "share"]
-        values |= {name: values[name].fill_null(plan.undefined) for name in shares}
+            rank_key = rank_key_of(rank_key)
+        if aggregate.kind.rank_key != "none":
+            thresholds[name] = plan.key.threshold(rank_key)
+    values = {name: _value(record, plan) for name, record in plan.metrics.items()}
     return sums.with_columns(**thresholds).select(*keys, **values)
 
 
-def _in_range(record: Metric, weights: Weights) -> pl.Expr:
-    """Return the formula of a metric, in its range, and as a weight if it counts."""
+def _value(record: Metric, plan: Plan) -> pl.Expr:
+    """Return the formula of a metric: a weight if it counts, in its range and filled if a share."""
+    value = record.value
     if record.kind == "weighted count":
-        return weights.from_units(record.value)
-    # Sums of floats may leave the range by a last bit.
-    within = weights.fractional and record.kind == "share" and record.from_0_to_1
-    return record.value.clip(0.0, 1.0) if within else record.value
+        return plan.weights.from_units(value)
+    if record.kind != "share":
+        return value
+    if plan.weights.fractional and record.from_0_to_1:
+        # Sums of floats may leave the range by a last bit.
+        value = value.clip(0.0, 1.0)
+    return value if plan.undefined is None else value.fill_null(plan.undefined)
 
 
 def aggregate_blocks(
