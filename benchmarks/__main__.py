@@ -289,8 +289,29 @@ def targets(options: Options) -> Iterator[Line]:
         value = median(seconds) * 1000
         if item.other:
             value = ratio(seconds, times[item.task, item.other])
-        mark = " (!)" if value > item.limit else ""
-        yield [item.title, f"{item.limit:g}", f"{value:.2f}{mark}"]
+        yield _target(item.title, item.limit, value)
+    if re.search(options.only, "import"):
+        yield _target("`import frame_pr` after polars, ms", 40, import_ms())
+
+
+def _target(title: str, limit: float, value: float) -> Line:
+    mark = " (!)" if value > limit else ""
+    return [title, f"{limit:g}", f"{value:.2f}{mark}"]
+
+
+def import_ms() -> float:
+    """Return the CPU time of importing frame_pr after polars: the median of 20 processes."""
+    code = (
+        "import time, polars; start = time.process_time(); import frame_pr; "
+        "print(1000 * (time.process_time() - start))"
+    )
+    command = [sys.executable, "-c", code]
+    environment = os.environ | THREADS
+    times = [
+        float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True).stdout)
+        for _ in range(20)
+    ]
+    return median(times)
 
 
 def peaks(options: Options, base: Path | None = None) -> Iterator[Line]:
