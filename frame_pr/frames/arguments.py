@@ -437,9 +437,16 @@ def names_of(
     expected: str,
 ) -> list[str]:
     """Return one text or several, each once."""
+    return different_values(argument, values, expected, lambda value: isinstance(value, str))
+
+
+def different_values(
+    argument: str, values: Any, expected: str, is_valid: Callable[[Any], bool]
+) -> list[Any]:
+    """Return one value or several, each once."""
     listed = several(argument, values, expected)
     # Look for other values first: a comparison with an array or an expression has no truth value.
-    others = [value for value in listed if not isinstance(value, str)]
+    others = [value for value in listed if not is_valid(value)]
     if others:
         raise TypeError(f"{argument} takes {expected}; got {shown(others[0])}")
     repeated = [value for value in listed if listed.count(value) > 1]

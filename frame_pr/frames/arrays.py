@@ -9,8 +9,6 @@ import polars as pl
 
 from frame_pr.frames.messages import first_line
 
-_TEXTS = (str, bytes)
-
 
 def is_table(value: Any) -> bool:
     """Return whether an object has columns, as the frames of all libraries do."""
@@ -23,11 +21,9 @@ def frame_of_arrays(frame: Any) -> Any:
 
     A dict of frames, by the name of their system, stays one.
     """
-    if not isinstance(frame, Mapping) or any(map(is_table, frame.values())):
-        return frame
-    if not any(
-        isinstance(value, Sized) and not isinstance(value, _TEXTS) for value in frame.values()
-    ):
+    columns = list(frame.values()) if isinstance(frame, Mapping) else []
+    arrays = [x for x in columns if isinstance(x, Sized) and not isinstance(x, (str, bytes))]
+    if not arrays or any(map(is_table, columns)):
         return frame
     try:
         return pl.DataFrame(dict(frame))

@@ -47,9 +47,8 @@ def shown(value: Any) -> str:
         value = str(value)
     if isinstance(value, (str, bytes)):
         return repr(value) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
-    if isinstance(value, (date, time, timedelta)) or kind.__name__ in _LABELS:
-        return _cut(str(value))
-    if _package(kind.__module__) == "numpy" and getattr(value, "ndim", None) == 0:
+    is_number = _package(kind.__module__) == "numpy" and getattr(value, "ndim", None) == 0
+    if is_number or isinstance(value, (date, time, timedelta)) or kind.__name__ in _LABELS:
         return _cut(str(value))
     if isinstance(value, (Number, type(None))):
         with suppress(ValueError):  # Python writes no integer of more than 4,300 digits.

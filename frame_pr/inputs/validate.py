@@ -170,6 +170,7 @@ _UNJUDGED = (
     "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill "
     "them"
 )
+_WITHOUT_CLUSTER = "give each row its cluster, one of its own where it belongs to none"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
@@ -251,7 +252,9 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     else:
         _check_scores(selection, request)
     if "cluster" in others:
-        _check_clusters(others["cluster"], data["cluster"])
+        values.refuse_missing_labels(
+            "cluster", others["cluster"], data["cluster"], _WITHOUT_CLUSTER
+        )
     for role in weights.WEIGHT_COLUMNS:
         if role in others:
             weights.check_weights(role, others[role], data[role], labels, counts)
@@ -276,16 +279,6 @@ def _check_scores(selection: Selection[Any], request: Request) -> None:
         values.check_score(name, data[role], advice)
     if len({data.schema[role] for role in scores}) > 1:
         values.check_common_type(list(scores.values()), data.select(scores.keys()))
-
-
-def _check_clusters(name: str, clusters: pl.Series) -> None:
-    """Check that no cluster is missing."""
-    missing = values.count_missing(clusters)
-    if missing:
-        raise ValueError(
-            f"cluster column {shown(name)} has {missing} missing of {len(clusters)}: give each row "
-            "its cluster, one of its own where it belongs to none"
-        )
 
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from frame_pr.frames.arguments import refuse_set, several
+from frame_pr.frames.arguments import different_values, refuse_set
 from frame_pr.frames.columns import by_name, is_no_value
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 
@@ -261,9 +261,9 @@ def check_labels(
 
 
 def refuse_missing_labels(argument: str, name: str, labels: pl.Series, advice: str) -> None:
-    """Check that no label is missing.
+    """Check that no label, or cluster, is missing.
 
-    `advice`: what to do about missing labels; if empty, they are valid.
+    `advice`: what to do about missing ones; if empty, they are valid.
     """
     if advice and (missing := count_missing(labels)):
         of_all = pluralize(len(labels), "value", "values")
@@ -400,15 +400,12 @@ def listed_classes(classes: Any) -> list[Any]:
             f"classes takes a list of labels, got {shown(classes)}; write [{shown(classes)}]"
         )
     refuse_set("classes", classes)
-    labels = several("classes", classes, "labels")
-    # Missing labels are told by their text: a comparison with an array or with pandas.NA has no
-    # truth value.
-    others = [label for label in labels if isinstance(label, pl.Expr) or is_no_value(label)]
-    if others:
-        raise TypeError(f"classes takes labels; got {shown(others[0])}")
-    if repeated := [label for label in labels if labels.count(label) > 1]:
-        raise ValueError(f"classes has {shown(repeated[0])} twice")
-    return labels
+    return different_values("classes", classes, "labels", _is_label)
+
+
+def _is_label(value: Any) -> bool:
+    """Return whether a value may be a label."""
+    return not (isinstance(value, pl.Expr) or is_no_value(value))
 
 
 def classes_of(
