@@ -426,13 +426,13 @@ def curves_of_rows(rows: ScoredRows, chart: Chart) -> Curves:
     of_marks = [name for goal in chart.marks for name in goal.metrics]
     metrics = {name: name for name in ("positives", "rows", *of_marks)}
     of_groups = values(canonical, metrics).with_columns(code="group")
-    sizes = collected(output.restored(of_groups), "auto")
-    key_columns = {name: pl.col(column) for name, column in output.key_columns.items()}
-    check_dtypes(sizes.select(**key_columns), output.keys, "plot draws groups")
     columns = ["group", "k", "tp"]
     if chart.marks or chart.x == "threshold":
         columns.append("threshold")
-    table = collected(curve_table(canonical, columns[1:]).select(columns), "auto")
+    of_thresholds = curve_table(canonical, columns[1:]).select(columns)
+    sizes, table = pl.collect_all([output.restored(of_groups), of_thresholds])
+    key_columns = {name: pl.col(column) for name, column in output.key_columns.items()}
+    check_dtypes(sizes.select(**key_columns), output.keys, "plot draws groups")
     bands = {}
     if chart.interval:
         bands = {
