@@ -145,11 +145,11 @@ def format_table(
 
     metrics = table["metric"].cast(pl.String)
     texts = _by_metric(texts.with_columns(metrics), bounded)
-    level, note = style.escaped(_level_of(table), note)
+    level, about = style.escaped(_level_of(table), note)
+    notes = [level]
     if p_values is not None:
-        level += "; " if level else ""
-        level += f"{style.mark} {_WORDS[p_values.name]} < {_LEVEL}{note}"
-    return _written(texts, style, metrics.to_list(), level)
+        notes.append(f"{style.mark} {_WORDS[p_values.name]} < {_LEVEL}{about}")
+    return _written(texts, style, metrics.to_list(), "; ".join(filter(None, notes)))
 
 
 def _texts(
