@@ -19,6 +19,8 @@ _FIRST = 1000  # Rows that are looked at first.
 _CLASSES = ((0, 1), (-1, 1))  # Predicted classes, of most classifiers and of outlier detectors.
 _SIGNIFICANT = 2  # Standard errors by which positives must have smaller ranks than other rows.
 _SHORT_GROUP = 4  # Rows of a group that may be in any order by coincidence.
+_NUMBER = pl.col("score").cast(pl.Float64).fill_nan(None)
+_IS_WHOLE = _NUMBER * 2 % 1 == 0  # Tied ranks may be halves.
 _SAMPLED_GROUPS = 64  # Groups, at most, that show whether a column holds ranks or classes.
 
 
@@ -43,31 +45,29 @@ def _warn_of_whole_scores(
     """Warn of scores that look like predicted classes or like ranks, by their values."""
     data = selection.data
     keys = list(selection.keys)
-    number = pl.col("score").cast(pl.Float64).fill_nan(None)
     classes: list[str] = []
     ranks: list[str] = []
     for column in selection.scores:
         score = data[column]
         ends: Any = (score.min(), score.max())
         if ends in _CLASSES and not request.says_ties:
-            if _hold(score, number.is_in([*map(float, ends)])):
+            if _hold(score, _NUMBER.is_in([*map(float, ends)])):
                 classes.append(column)
         elif ends[0] == 1 < ends[1] <= data.height and not request.ascending:
             ranks.append(column)
-    # If one system has other scores, a rule is compared with a model. Tied ranks may be halves.
-    is_whole = number * 2 % 1 == 0
+    # If one system has other scores, a rule is compared with a model.
     others = [data[column] for column in selection.scores if column not in classes]
     if not (classes or ranks) or not all(
-        score.dtype.is_integer() or _hold(score, is_whole) for score in others
+        score.dtype.is_integer() or _hold(score, _IS_WHOLE) for score in others
     ):
         return
     rows = _rows_of_few_groups(data, keys).with_columns(hit=is_positive)
     for column in (*classes, *ranks):
         of_score = rows.rename({column: "score"})
         if column in classes:
-            _warn_of_classes(of_score.select(*keys, number), selection.scores[column])
+            _warn_of_classes(of_score.select(*keys, _NUMBER), selection.scores[column])
         else:
-            _warn_of_ranks(of_score, number, keys, selection.scores[column])
+            _warn_of_ranks(of_score, _NUMBER, keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:

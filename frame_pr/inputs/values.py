@@ -241,9 +241,9 @@ def check_labels(
     refuse_missing_labels(argument, name, labels, advice)
     if positive is not None or labels.dtype == pl.Boolean:
         return
-    labels = present_labels(labels)
+    labels = label_value(labels, labels.dtype)
     if ((labels != 0) & (labels != 1)).any():
-        values = labels.unique().sort()
+        values = labels.drop_nulls().unique().sort()
         advice = "name its positive label, positive=..."
         are_whole = (values % 1 == 0).all()
         if len(values) > 2:
