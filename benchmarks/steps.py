@@ -59,7 +59,7 @@ STEPS = [
     Step(
         "few blocks are collected in one piece (`_in_one_piece`)",
         "ranking/blocks.py",
-        "if early and rows.height >= SMALL:",
+        "if early and rows.height >= SMALL and not rows.weights.fractional:",
         "if False:",
         "search: (MAP|42 measures)$|lists: six"
         "|(20k x 100|400k x 5|1 x 2M), untied: (average_precision|18 metrics)",
