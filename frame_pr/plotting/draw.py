@@ -285,9 +285,16 @@ def axes_of(
 
 
 def _fit_titles(axes: Sequence[Axes], style: Style) -> None:
-    """Write the titles of the caller's axes in smaller letters, and break them, where they end."""
+    """Write titles of the caller's axes in smaller letters, or break them, where the axes end."""
+    from matplotlib.ticker import MaxNLocator
+
     for ax in axes:
-        for axis, room in zip((ax.xaxis, ax.yaxis), lasting_size(ax, style), strict=True):
+        sides = lasting_size(ax, style)
+        # A legend below has left less room for numbers.
+        is_full = ax.yaxis.get_tick_space() < len(ax.get_yticks()) - 1
+        if is_full and type(ax.yaxis.get_major_locator()) is MaxNLocator:
+            fewer_ticks(ax.yaxis, 6)
+        for axis, room in zip((ax.xaxis, ax.yaxis), sides, strict=True):
             title: Any = axis.label
             share = 0.9 * room / max(1.0, text_width(ax, title.get_text(), title.get_fontsize()))
             if share < 1:
@@ -396,7 +403,8 @@ def _legend_below(
 ) -> None:
     """Draw the legend into the place of the caller's axes, which become smaller by its height.
 
-    A legend that is too high gets small letters, then short names, and then no numbers.
+    A legend that is too high gets small letters, then short names, and then no numbers. A figure
+    without a layout engine gets a tight layout.
     """
     room, _ = lasting_size(ax, style)
     height: float = ax.get_window_extent().height
@@ -429,7 +437,7 @@ def _legend_below(
             borderaxespad=0,
             columnspacing=1,
             borderpad=0.2,
-            labelspacing=0.3,
+            labelspacing=0.4,
         )
         is_low = legend.get_window_extent().height <= most * height
         if is_low and len(labels) == len(entries):
@@ -438,6 +446,9 @@ def _legend_below(
                 locator = locator.locator
             above: Any = _AboveLegend(ax, legend, locator)
             ax.set_axes_locator(above)
+            figure = figure_of(ax)
+            if figure.get_layout_engine() is None and ax.get_subplotspec() is not None:
+                figure.set_layout_engine("tight")
             return
         legend.remove()
     width, height = ax.get_window_extent().size / figure_of(ax).dpi
@@ -463,12 +474,17 @@ class _AboveLegend(NamedTuple):
         place = ax.get_position(original=True)
         if self.locator is not None:
             place = self.locator(ax, renderer)
-        if ax.get_legend() is not self.legend:
+        if self.axes.get_legend() is not self.legend:
             # The caller has removed or replaced it.
             return place
-        texts = ax.xaxis.get_tightbbox(renderer)
-        pixels = 0 if texts is None else max(0.0, ax.bbox.y0 - texts.y0)
-        figure = ax.figure
+        figure = self.axes.figure
+        for other in figure.axes:
+            # Axes on the same place are twins, and have another scale of the same axis.
+            is_twin = other.get_position(original=True).bounds == place.bounds
+            if is_twin and other.get_axes_locator() is None:
+                other.set_axes_locator(self)
+        texts = self.axes.xaxis.get_tightbbox(renderer)
+        pixels = 0 if texts is None else max(0.0, self.axes.bbox.y0 - texts.y0)
         self.legend.set_bbox_to_anchor(
             (place.x0, place.y0 - pixels / figure.bbox.height), figure.transSubfigure
         )

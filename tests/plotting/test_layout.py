@@ -130,6 +130,16 @@ def test_axes_without_their_legend_have_all_of_their_place() -> None:
     assert ax.get_position().height > height + 0.1
 
 
+def test_twins_stay_on_their_axes() -> None:
+    figure, ax = plt.subplots(figsize=(4, 3), layout="constrained")
+    before = ax.twinx()
+    PLOTS["groups"](ax=ax)
+    after = ax.twiny()
+    figure.draw_without_rendering()
+    bounds = ax.get_position().bounds
+    assert before.get_position().bounds == after.get_position().bounds == bounds
+
+
 def test_a_figure_with_a_legend_below_can_be_pickled() -> None:
     figure, ax = plt.subplots(figsize=(4, 3))
     PLOTS["groups"](ax=ax)
