@@ -269,7 +269,7 @@ def _finish_rows(
 ) -> None:
     """Write the names of rows of a height in em, and draw the legend."""
     _name_rows(axes, labels, style, height)
-    draw.draw_legend(axes, style, most_inside=0, most_below=0.3)
+    draw.draw_legend(axes, style, most_inside=0, most_below=0.36)
     if style.axes:
         # The legend has a part of their height.
         _name_rows(axes, labels, style, height)
