@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.kinds import engine_for
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.groups import judged_groups
 from frame_pr.inputs.request import Request
@@ -65,9 +66,11 @@ def _warn_of_whole_scores(
     for column in (*classes, *ranks):
         of_score = rows.rename({column: "score"})
         if column in classes:
-            _warn_of_classes(of_score.select(*keys, _NUMBER), selection.scores[column])
+            first = of_score.select(*keys, _NUMBER).drop_nulls("score").head(_FIRST)
+            tied = first.collect(engine=engine_for(data.height)).is_duplicated()
+            _warn_of_classes(tied, data[column].min(), selection.scores[column])
         else:
-            _warn_of_ranks(of_score, _NUMBER, keys, selection.scores[column])
+            _warn_of_ranks(of_score.collect(), _NUMBER, keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
@@ -78,21 +81,20 @@ def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
     return bool(scores.to_frame("score").select(condition.all()).item())
 
 
-def _rows_of_few_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _rows_of_few_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the rows of groups from all over the frame.
 
     To look at all rows took up to seven times as long as the average precision of 3 million rows.
     """
     if not keys or rows.height <= _FIRST:
-        return rows
+        return rows.lazy()
     few_keys = rows.select(keys).gather_every(rows.height // _SAMPLED_GROUPS).unique()
-    return rows.join(few_keys, on=keys, how="semi", nulls_equal=True)
+    return rows.lazy().join(few_keys.lazy(), on=keys, how="semi", nulls_equal=True)
 
 
-def _warn_of_classes(scores: pl.DataFrame, name: str) -> None:
+def _warn_of_classes(tied: pl.Series, low: Any, name: str) -> None:
     # If no rows of a group are tied, these scores rank them.
-    if scores.drop_nulls("score").head(_FIRST).is_duplicated().any():
-        low: Any = scores["score"].min()
+    if tied.any():
         warn(
             f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which "
             "look like predicted classes and hardly rank the rows; give probabilities or scores, "
