@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
 from frame_pr.frames.arguments import public_result
@@ -172,7 +173,7 @@ def plot(
         baseline=options.get("baseline", True),
         score=score,
         style=options,
-        line=curve_plots.line_properties(options),
+        line=curve_plots.line_properties(options, signature(plot).parameters),
         positive=label,
         noun=curve_plots.noun(of_rows),
     )
