@@ -107,7 +107,8 @@ class _Digit(NamedTuple):
     @classmethod
     def of(cls, column: pl.Series) -> _Digit:
         """Return the digit for the values of a column."""
-        integers = column.to_physical()
+        # Of integers, this would be a query, which takes 0.1 ms.
+        integers = column if column.dtype.is_integer() else column.to_physical()
         # If all keys are null, both are None.
         low: Any = integers.min() or 0
         high: Any = integers.max() or 0
