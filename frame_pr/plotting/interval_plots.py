@@ -247,9 +247,11 @@ def _name_rows(
     size: Any = "small"
     every = 1
     if style.axes:
-        width, room = draw.lasting_size(axes[0], style)
+        _, room = draw.lasting_size(axes[0], style)
         size, every = draw.line_size(figure, room / (n + 0.4))
-        names = [draw.shorten_to(axes[0], label, 0.5 * width, size) for label in labels]
+        # With their names, axes keep their width.
+        box: Any = axes[0].get_tightbbox()
+        names = [draw.shorten_to(axes[0], label, 0.27 * box.width, size) for label in labels]
     else:
         names = [draw.fit(axes[0], label, 0.4 * figure.bbox.width) for label in labels]
         lines = 1 + max((name.count("\n") for name in names), default=0)
