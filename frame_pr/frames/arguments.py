@@ -194,10 +194,9 @@ class _Caller:
         self.summary = (function.__doc__ or "").partition("\n")[0]
         self.others = others
         """Whether unknown keywords are for another library."""
-        self.by_position = [
-            each.name for each in parameters if each.kind is not Parameter.KEYWORD_ONLY
-        ]
-        self.required = [each.name for each in parameters if each.default is Parameter.empty]
+        by_position = [each for each in parameters if each.kind is not Parameter.KEYWORD_ONLY]
+        self.by_position = [each.name for each in by_position]
+        self.required = [each.name for each in by_position if each.default is Parameter.empty]
         self.takes_frame = self.by_position[:1] == ["frame"]
         self.reasons = {entry.option: entry.reason for entry in refusals if entry.is_general}
         refused = [entry.option for entry in refusals]
