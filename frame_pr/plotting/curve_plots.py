@@ -406,7 +406,10 @@ def _titles(chart: Chart) -> tuple[str, str]:
     x = chart.style.label(chart.x, quantity_title(chart.x))
     if chart.positive and chart.x not in ("k", "share", "threshold"):
         x += f" (positive: {chart.positive})"
-    labels = [chart.style.label(y, chart.kind.title or quantity_title(y)) for y in chart.ys[:3]]
+    labels = []
+    for y in chart.ys[:3]:
+        title = chart.kind.title or quantity_title(y)
+        labels.append(chart.style.label(y, title))
     return x, ", ".join(labels)
 
 
