@@ -10,19 +10,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_several
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.options import Column
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.values import (
-    count_missing,
-    label_of,
-    refuse_score_type,
-    type_of,
-)
+from frame_pr.inputs.values import label_of, refuse_score_type, type_of
 from frame_pr.metrics.aggregation import values
 
-_MISSING = "drop these rows, or fill them, before the call"
 _PLAN = "\n\nThis error occurred"
 _DEEPEST = 40
 """The most calls within each other.
@@ -118,14 +112,32 @@ class GroupValues(NamedTuple):
 
         table = lists.with_row_index("group").explode("score", "truth", empty_as_null=False)
         table = table.with_columns(truth=_is_positive(self.truth, dtypes[1], self.positive))
-        missing = "missing values (null or NaN)"
-        if count_missing(table["score"]):
-            raise ValueError(f"score {shown(self.score)} has {missing}: {_MISSING}")
-        if table["truth"].null_count():
-            if self.positive is None:
-                missing += ", or labels that are neither true, false, 0 nor 1"
-            raise ValueError(f"truth {shown(self.truth)} has {missing}: {_MISSING}")
+        no_score = pl.col("score").is_null()
+        if dtypes[0].is_float():
+            no_score = no_score | pl.col("score").is_nan()
+        score = f"score {shown(self.score)}"
+        _refuse_missing(score, "missing (null or NaN)", table.filter(no_score), rows)
+        no_label = "missing (null or NaN)"
+        if self.positive is None:
+            no_label += ", or neither true, false, 0 nor 1"
+        unlabelled = table.filter(pl.col("truth").is_null())
+        _refuse_missing(f"truth {shown(self.truth)}", no_label, unlabelled, rows)
         return table
+
+
+def _refuse_missing(column: str, what: str, missing: pl.DataFrame, rows: pl.Series) -> None:
+    """Raise if values are missing, with their number in the first such group.
+
+    Other groups may be computed by another call.
+    """
+    if missing.height:
+        group = missing["group"][0]
+        number = (missing["group"] == group).sum()
+        of_group = " of a group" if len(rows) > 1 else ""
+        raise ValueError(
+            f"{column} has {number} of {pluralize(rows[group], 'value', 'values')}{of_group} "
+            f"{what}: drop these rows, or fill them, before the call"
+        )
 
 
 def values_of(
