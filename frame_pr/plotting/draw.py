@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
@@ -66,6 +67,14 @@ _BRIGHT = 0.18
 """The luminance above which black text is easier to read than white text."""
 
 
+def import_matplotlib() -> None:
+    """Import matplotlib, or raise an error with the command that installs it."""
+    try:
+        import_module("matplotlib.colors")
+    except ImportError as error:
+        raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
+
+
 class StyleArguments(TypedDict, total=False):
     """The arguments of every plot."""
 
@@ -95,10 +104,9 @@ class Style(NamedTuple):
 
         `panels`: whether the plot has several axes.
         """
-        try:
-            from matplotlib.colors import is_color_like
-        except ImportError as error:
-            raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
+        import_matplotlib()
+        from matplotlib.colors import is_color_like
+
         colors = _by_text("colors", arguments.get("colors"), "{'old': '0.5'}")
         for name, colour in colors.items():
             if not is_color_like(colour):

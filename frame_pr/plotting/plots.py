@@ -156,6 +156,7 @@ def plot(
     # Only programs that draw need these modules, 3 of 43 ms of an import of frame_pr.
     from frame_pr.plotting import curve_data, curve_plots
 
+    draw.import_matplotlib()
     label = ""
     if positive is not None:
         label = draw.shorten(draw.value_text(positive), 20)
