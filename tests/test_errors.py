@@ -279,6 +279,9 @@ run.pr.evaluate("precison@5", "rel", "s")
 run.pr.evaluate("precision@recall=80%", "rel", "s")  | did you mean 'precision@recall=0.8'?
 run.pr.evaluate("f1_threshold_0.5", "rel", "s")  | did you mean 'f1@threshold=0.5'?
 run.pr.evaluate("precision_recall_0.5", "rel", "s")  | did you mean 'precision@recall=0.5'?
+run.pr.evaluate("recall@0.5", "rel", "s")
+    | did you mean 'recall@threshold=0.5' or 'recall@recall=0.5'?
+run.pr.evaluate("f1@threshold", "rel", "s")  | did you mean 'f1@threshold=0.5'?
 run.pr.evaluate("precision@thresh=0.7", "rel", "s")  | did you mean 'precision@threshold=0.7'?
 run.pr.plot("rel", "s", mean_over=True)  | mean_over=True averages the groups of by=
 run.pr.iprec  | evaluate('interpolated_precision@recall=0.8', ...) computes it

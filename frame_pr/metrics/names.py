@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from frame_pr.frames.columns import root_names
 from frame_pr.frames.messages import nearest
@@ -140,8 +141,8 @@ def meant_names(name: str) -> list[str]:
         heads = [of_best]
     else:
         heads = nearest(head, _WORDS, cutoff=0.82)[:1]
-    names = [_with_cutoff(target, cutoff) for target in heads]
-    return list(dict.fromkeys(filter(None, names)))[:2]
+    names = chain.from_iterable(_with_cutoff(target, cutoff) for target in heads)
+    return list(dict.fromkeys(names))[:2]
 
 
 def example_names(name: str) -> list[str]:
@@ -156,7 +157,8 @@ def _head_and_cutoff(name: str) -> tuple[str, str]:
     """Split an unknown name into its head and its cutoff, in our spelling."""
     text = re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower())
     text = re.sub(r"[\s-]+", "_", text)
-    if is_word(text) or example_names(text) or re.fullmatch(NUMBERED_NAME, text):
+    is_head = "@" not in text and bool(example_names(text))
+    if is_head or is_word(text) or re.fullmatch(NUMBERED_NAME, text):
         return text, ""
     match = re.fullmatch(rf"(.+?)(?:{_OTHER_SEPARATORS})(.*)", text)
     head, separator, cutoff = text.partition("@")
@@ -183,15 +185,14 @@ def _cutoff_meant(text: str) -> str:
     return f"{rates[0]}={number}"
 
 
-def _with_cutoff(head: str, cutoff: str) -> str:
-    """Return the name with this cutoff, or a similar one, or none; the head if it needs another."""
-    names = [f"{head}@{cutoff}", f"{head}@{cutoff.partition('/')[0]}", head]
+def _with_cutoff(head: str, cutoff: str) -> list[str]:
+    """Return the name with this cutoff, or similar ones; the head if it needs another."""
+    similar = [f"{head}@{cutoff}", f"{head}@{cutoff.partition('/')[0]}", head]
+    names = list(filter(is_metric, similar))[:1]
     if re.fullmatch(_FRACTION, cutoff):
-        names = [*_at_fraction(head, cutoff), head]
-    without = head if example_names(head) else ""
-    return next(filter(is_metric, names), without)
-
-
-def _at_fraction(head: str, fraction: str) -> list[str]:
-    """Return the names at a threshold, a recall and a false positive rate."""
-    return [f"{head}@{word}={fraction}" for word in ("threshold", "recall", "fpr")]
+        words = ["threshold", "recall", "fpr"] if float(cutoff) <= 1 else ["threshold"]
+        at_fraction = (f"{head}@{word}={cutoff}" for word in words)
+        names = [*filter(is_metric, at_fraction)] or names
+    if not names and example_names(head):
+        return [head]
+    return names
