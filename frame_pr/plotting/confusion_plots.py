@@ -129,7 +129,10 @@ def _cells(frame: Any) -> tuple[Result, str]:
         return read_result(frame, columns, _EXPECTATION), ""
     columns = dict.fromkeys(_PAIRS, "confusion gives it") | dict.fromkeys(_CUTOFFS, "")
     keys, counts = read_result(frame, columns, _EXPECTATION)
-    if counts.select(keys.values()).is_duplicated().any() or (not keys and counts.height != 1):
+    is_single = counts.height == 1
+    if keys:
+        is_single = not counts.select(keys.values()).is_duplicated().any()
+    if not is_single:
         raise ValueError(
             f"{_EXPECTATION} at one cutoff of each group, and there are several; filter the frame"
         )
