@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.kinds import engine_for
+from frame_pr.frames.kinds import collected, engine_for
 from frame_pr.inputs.values import label_value
 
 MOST_GROUPS = 2**60
@@ -57,7 +57,7 @@ def _number_by_look_up(
 ) -> Groups:
     """Number groups by the place of their keys among the sorted distinct keys."""
     unique = frame.lazy().select(keys).unique().sort(keys)
-    distinct = unique.collect(engine=engine_for(len(frame))).rechunk()
+    distinct = collected(unique, engine_for(len(frame))).rechunk()
     if distinct.height > limit:
         raise ValueError(
             f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate "
@@ -76,7 +76,7 @@ def _number_by_look_up(
     numbers = distinct.lazy().select(key=key, group=number)
     rows = frame.lazy().select(key=key)
     rows = rows.join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
-    numbered = frame.hstack(rows.select("group").collect(engine="in-memory"))
+    numbered = frame.hstack(collected(rows.select("group"), "in-memory"))
 
     # One literal for all keys: polars takes two literals without rows for the same one.
     values = pl.lit(distinct.to_struct("keys")).gather(group)
@@ -88,7 +88,7 @@ def judged_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return the keys of each group, and whether it `is_judged`: one of its rows has a label."""
     is_judged = label_value(pl.col("truth"), rows.schema["truth"]).is_not_null()
     groups = rows.lazy().group_by(keys).agg(is_judged=is_judged.any())
-    return groups.collect(engine=engine_for(rows.height))
+    return collected(groups, engine_for(rows.height))
 
 
 class _Digit(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.kinds import engine_for
+from frame_pr.frames.kinds import collected, engine_for
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import GAINS, UNJUDGED, Weights, ends_of
 from frame_pr.ranking.sort_keys import SortKey, key_of
@@ -86,7 +86,7 @@ def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
     `extra_sums`: those of `EXTRA_SUMS` that are needed.
     """
     unsorted = _unsorted(rows, extra_sums)
-    table = unsorted.keys().collect(engine=engine_for(rows.height))
+    table = collected(unsorted.keys(), engine_for(rows.height))
     numbers = {name: pl.col(name) for name in unsorted.numbers}
     return unsorted.in_order(table, unsorted.key, numbers)
 
@@ -209,7 +209,7 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     if layout is None:
         # A place does not fit into the keys, so they are sorted together with the columns.
         frame = unsorted.frame.with_row_index("row").select(*columns, "row", key=unsorted.packed)
-        table = frame.collect(engine=engine_for(unsorted.height)).sort("key")
+        table = collected(frame, engine_for(unsorted.height)).sort("key")
         numbers = {**unsorted.numbers, "row": pl.col("row")}
         return unsorted.in_order(table, unsorted.key, numbers)
 
@@ -266,7 +266,7 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
     if parts > 1:
         number = layout.group_part(parts)
         ranges = [keys.filter(number == part) for part in range(parts)]
-    sorted_keys = (part.collect(engine=engine).to_series().sort() for part in ranges)
+    sorted_keys = (collected(part, engine).to_series().sort() for part in ranges)
     return pl.concat(sorted_keys).to_frame()
 
 
@@ -284,7 +284,7 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
     numbers = dict(ranked.numbers)
     row = numbers.pop("row").cast(pl.UInt32)
     plan = ranked.table.lazy().with_columns(end=key.ends(of="block"))
-    table = plan.collect(engine=engine_for(len(ranked.table)))
+    table = collected(plan, engine_for(len(ranked.table)))
 
     end = pl.col("end")
     starts = end.shift(1, fill_value=True)
