@@ -216,8 +216,9 @@ def on_frame(
 def projected(frame: pl.LazyFrame, items: Sequence[Any]) -> pl.LazyFrame:
     """Select the columns that these names and expressions read."""
     names = needed(frame, items)
+    schema = frame.collect_schema()
     # If a column is missing, the caller's function raises an error, which suggests one of all.
-    if all(name in frame.collect_schema() for name in names):
+    if all(name in schema for name in names):
         return frame.select(map(by_name, dict.fromkeys(names)))
     return frame
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.kinds import engine_for
+from frame_pr.frames.kinds import collected, engine_for
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.groups import judged_groups
 from frame_pr.inputs.request import Request
@@ -67,10 +67,10 @@ def _warn_of_whole_scores(
         of_score = rows.rename({column: "score"})
         if column in classes:
             first = of_score.select(*keys, _NUMBER).drop_nulls("score").head(_FIRST)
-            tied = first.collect(engine=engine_for(data.height)).is_duplicated()
+            tied = collected(first, engine_for(data.height)).is_duplicated()
             _warn_of_classes(tied, data[column].min(), selection.scores[column])
         else:
-            _warn_of_ranks(of_score.collect(), _NUMBER, keys, selection.scores[column])
+            _warn_of_ranks(of_score.collect(), keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
@@ -102,7 +102,8 @@ def _warn_of_classes(tied: pl.Series, low: Any, name: str) -> None:
         )
 
 
-def _warn_of_ranks(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str], name: str) -> None:
+def _warn_of_ranks(rows: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+    rank = _NUMBER
     groups = rows.group_by(keys or pl.lit(0))
     rank_of_hit = rank.filter(pl.col("hit"))
     sums = groups.agg(n=rank.count(), hits=rank_of_hit.count(), sum_of_ranks=rank_of_hit.sum())

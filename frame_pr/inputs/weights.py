@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.kinds import collected
 from frame_pr.frames.messages import pluralize, shown
 
 _BITS = 118
@@ -99,7 +100,7 @@ class Weights(NamedTuple):
         """
         if not self.fractional:
             return self
-        least, bound = ends.collect(engine="in-memory").row(0)
+        least, bound = collected(ends, "in-memory").row(0)
         largest = [total.select(pl.exclude("group").max()).collect().item() for total in totals]
         bound = max([bound, *filter(None, largest)])
         unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))

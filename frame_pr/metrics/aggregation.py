@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.kinds import SMALL
+from frame_pr.frames.kinds import SMALL, collected
 from frame_pr.inputs.options import BOUNDING_TIES
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
@@ -170,7 +170,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, plan), ["group"], plan)
     if len(plan.over_groups) >= _MANY and SMALL <= rows.height < _IN_MEMORY:
-        table = table.collect(engine="in-memory").lazy()
+        table = collected(table, "in-memory").lazy()
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.kinds import collected
+
 LONGEST = 2**24
 """The longest list of ranks. A row that stands for `count` rows may make a tie longer."""
 _ZERO = pl.Series([0.0])
@@ -32,7 +34,7 @@ def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]
     plan = table.lazy()
     for step in steps:
         plan = plan.with_columns(**step)
-    return plan.select("value").collect(engine="in-memory").to_series()
+    return collected(plan.select("value"), "in-memory").to_series()
 
 
 def discounts_of_ties(condition: pl.Expr, before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:

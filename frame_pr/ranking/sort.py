@@ -163,7 +163,7 @@ def _are_few(unsorted: _Unsorted) -> bool:
         # them from all rows.
         starts = (unsorted.height // 4, unsorted.height * 3 // 4)
         parts = (unsorted.frame.slice(start, size // 2) for start in starts)
-        packed = (part.select(unsorted.packed).collect(engine="in-memory") for part in parts)
+        packed = (collected(part.select(unsorted.packed), "in-memory") for part in parts)
         keys = pl.concat(packed)
         distinct = keys.n_unique() / max(len(keys), 1)
         if distinct < 0.3:
@@ -217,7 +217,7 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     table = _sorted_keys(unsorted, _with_number(unsorted, layout, place), layout)
     if columns:
         places = table.select(layout.number().cast(pl.UInt32)).to_series()
-        unordered = unsorted.frame.select(columns).collect(engine="in-memory").rechunk()
+        unordered = collected(unsorted.frame.select(columns), "in-memory").rechunk()
         table = table.hstack(unordered[places])
     numbers = {**unsorted.numbers, "row": layout.number()}
     return unsorted.in_order(table, layout, numbers)
@@ -294,7 +294,7 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
         tied = table[at]
         row_numbers = tied.select(row).to_series()
         values = rows.frame.select(pl.col("tie").gather(row_numbers))
-        tied = tied.hstack(values.collect(engine="in-memory"))
+        tied = tied.hstack(collected(values, "in-memory"))
 
         block = pl.col("block")
         tie = pl.col("tie")
@@ -328,7 +328,7 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
         table = table.filter("retrieved")
     numbers = pl.repeat(None if unranked else 0, height, dtype=pl.UInt32, eager=True)
     number = pl.col("starts").cast(pl.UInt32).cum_sum() - 1
-    numbered = table.select("row", number=number).collect(engine="in-memory")
+    numbered = collected(table.select("row", number=number), "in-memory")
     return numbers.scatter(numbered["row"], numbered["number"]).alias("block_number")
 
 
@@ -342,5 +342,5 @@ def _looked_up(rows: pl.LazyFrame, ranked: PackedRows) -> pl.Series:
     number = pl.int_range(pl.len(), dtype=pl.UInt32)
     numbered = blocks.with_columns(block_number=number)
     joined = rows.join(numbered, on="block", how="left", maintain_order="left")
-    numbers = joined.select("block_number").collect(engine="in-memory")
+    numbers = collected(joined.select("block_number"), "in-memory")
     return numbers.to_series()
