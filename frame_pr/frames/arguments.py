@@ -106,14 +106,14 @@ def public(
     Each call checks its arguments before it looks at anything. `refusals`: the options that the
     function refuses. `options`: the TypedDict of its further keywords.
     """
-    return partial(_checked, refusals=refusals, options=options)
+    return partial(_with_checks, refusals=refusals, options=options)
 
 
 def public_of_frames(
-    refusals: Sequence[Refusal] = (), *, options: type | None = None
+    *, options: type
 ) -> Callable[[Callable[Concatenate[Frame, P], Frame]], FramesFunction[P]]:
     """Make a public function of a frame or of a dict of frames."""
-    return partial(_checked, refusals=refusals, options=options)
+    return partial(_with_checks, options=options)
 
 
 def public_result(
@@ -126,16 +126,16 @@ def public_result(
 
     `others`: whether it passes unknown keywords to another library.
     """
-    return partial(_checked, refusals=refusals, options=options, others=others)
+    return partial(_with_checks, refusals=refusals, options=options, others=others)
 
 
 def public_function(function: Function) -> Function:
     """Make a public function without a frame."""
-    checked: Function = _checked(function)
-    return checked
+    with_checks: Function = _with_checks(function)
+    return with_checks
 
 
-def _checked(
+def _with_checks(
     function: Any,
     refusals: Sequence[Refusal] = (),
     options: type | None = None,
