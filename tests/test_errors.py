@@ -301,6 +301,7 @@ run.pr.confusion("rel", "s", threshold=float("nan"))  | threshold must be a numb
 run.pr.confusion("rel", "s", threshold=[0.5, 0.5])  | threshold has '0.5' twice
 run.pr.confusion("rel", "s", k=[3, 3])  | k has '3' twice
 run.pr.confusion("rel", "s", k=["5%", "5%"])  | k has '5%' twice
+run.pr.confusion("rel", "s", k=["5%", "5.0%"])  | k has '5%' twice
 run.pr.confusion("rel", "s", threshold=[])  | threshold is an empty list: give at least one value
 run.pr.precision_at_k("rel", "s", k=2**70)  | k must be below 2**62
 run.pr.interpolated_average_precision("rel", "s", points=7)

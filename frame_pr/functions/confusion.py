@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, filling, names_of, public, refuse_both, scalar
+from frame_pr.frames.arguments import check_choice, filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, root_names, stacked
 from frame_pr.frames.dispatch import find_kind, read_stream
 from frame_pr.frames.kinds import Frame
@@ -309,7 +309,7 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
     """
     cutoffs = [threshold_of(value) for value in each("threshold", threshold, _MOST_CUTOFFS)]
     texts = [str(cutoff).removeprefix("threshold=") for cutoff in cutoffs]
-    names_of("threshold", texts, "thresholds")
+    _refuse_twice("threshold", cutoffs, texts)
     numbers = [read_number(cut.text) for cut in cutoffs if isinstance(cut, Threshold)]
     has_goals = len(numbers) < len(cutoffs)
     are_whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
@@ -332,7 +332,7 @@ def _thresholds(threshold: Any, *, of_groups: bool) -> Keys:
 def _ranks(k: Any) -> Keys:
     """Validate ranks, each of them once."""
     ranks = [Rank.of(value) for value in each("k", k, _MOST_CUTOFFS)]
-    names_of("k", list(map(str, ranks)), "ranks")
+    _refuse_twice("k", ranks, list(map(str, ranks)))
     if len({type(rank.k) for rank in ranks}) > 1:
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
     if isinstance(scalar(k), str):
@@ -346,6 +346,13 @@ def _ranks(k: Any) -> Keys:
         else:
             keys[rank] = {"k": pl.lit(rank.k, dtype=pl.Int64)}
     return keys
+
+
+def _refuse_twice(argument: str, cutoffs: Sequence[Cutoff], texts: Sequence[str]) -> None:
+    """Check that no cutoff is there twice, also if a share is written in two ways."""
+    for cutoff, text in zip(cutoffs, texts, strict=True):
+        if cutoffs.count(cutoff) > 1:
+            raise ValueError(f"{argument} has {shown(text)} twice")
 
 
 _MATRIX_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")

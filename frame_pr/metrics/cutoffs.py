@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -36,7 +36,7 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class Rank(Cutoff):
     """The first k rows. Misses fill up a group with fewer rows."""
 
@@ -44,7 +44,7 @@ class Rank(Cutoff):
     has_expectation = True
     k: int | Fraction | Literal["positives"]
     """A number of rows; a share of the rows of the group, at least one; or P, the positives."""
-    text: str = ""
+    text: str = field(default="", compare=False)
     """How a share was written."""
 
     @classmethod
@@ -98,7 +98,7 @@ class Rank(Cutoff):
         return blocks.constant(self.k) if isinstance(self.k, int) else self.of_group(blocks)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class SelectsAtMost(Cutoff):
     """The rows at the lowest threshold that selects at most K rows."""
 
@@ -116,7 +116,7 @@ class SelectsAtMost(Cutoff):
         return blocks.k <= self.rank.of_group(blocks)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class Threshold(Cutoff):
     """The rows that score at least as much as the threshold."""
 
@@ -159,6 +159,7 @@ class Threshold(Cutoff):
         }
 
 
+@dataclass(unsafe_hash=True, repr=False)
 class EqualErrors(Cutoff):
     """The rows at the highest threshold whose false positive rate is at least the miss rate."""
 
@@ -220,7 +221,7 @@ AT_CUTOFF = rf"{NUMBER}|{DECIMAL}%|threshold={NUMBER}|{LIMIT}"
 """How a rank, a threshold or a limit is written; a number may be no rank."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class Limit(Cutoff):
     """The rows at a limit of another rate, such as the first ones that reach a recall."""
 

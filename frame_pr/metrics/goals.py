@@ -45,7 +45,7 @@ _FACTS = ("positives", "negatives", "rows")
 """The facts of a group that may leave it without a best value: attributes of `Blocks`."""
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(unsafe_hash=True, repr=False)
 class Goal(Cutoff):
     """The rows at the best threshold for a rate, of the thresholds within a limit.
 

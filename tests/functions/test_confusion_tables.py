@@ -342,6 +342,7 @@ def test_a_goal_that_nothing_meets_selects_no_row():
     [
         (["max_f1", "max_f1"], "threshold has 'max_f1' twice"),
         (["max_f1", "threshold@max_f1"], "threshold has 'max_f1' twice"),
+        (["threshold@5%", "threshold@5.0%"], "threshold has 'threshold@5%' twice"),
         (["max_k"], "threshold: 'max_k' is neither a number nor a goal; goals are 'max_f1', 'pre"),
         ("max_k", "threshold: no column 'max_k' in the frame"),
         ("precision=2", "precision must be above 0 and at most 1, got 2"),
