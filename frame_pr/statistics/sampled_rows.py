@@ -307,7 +307,7 @@ def warn_of_skew(sampled: SampledRows, table: pl.DataFrame) -> None:
     are_few = pl.min_horizontal(WEIGHTS) < _FEW_POSITIVES
     few = table.drop_nulls("low").filter(pl.col("m").is_in(skewed), are_few)
     if few.height:
-        name = sampled.metrics[few["m"][0]].name
+        name = sampled.names[few["m"][0]]
         warn(
             f"{name}: a few rows of the rarer label make most of it, and with 5 of them 95 % "
             "intervals have a coverage of 89 to 91 %"
@@ -321,10 +321,12 @@ def warn_of_bias(sampled: SampledRows, table: pl.DataFrame) -> None:
     """
     biased = table.filter(pl.col("bias") > pl.col("error") / 2)
     if sampled.what.averages and biased.height:
-        m, bias, n = biased.sort("bias", descending=True).select("m", "bias", "groups").row(0)
+        largest = biased.sort("bias", descending=True)
+        name = sampled.names[largest["m"][0]]
+        bias, groups = largest.select("bias", "groups").row(0)
         warn(
-            f"{sampled.metrics[m].name} of few positives is too large, here by about {bias:.2g}, "
-            f"and the standard error of a mean over {n} groups does not show it: the interval is "
+            f"{name} with few positives is too large, here by about {bias:.2g}, and the standard "
+            f"error of a mean over {groups} groups does not include this bias: the interval is "
             "about samples of this size"
         )
 
