@@ -34,7 +34,7 @@ from frame_pr.plotting.draw import Style
 from frame_pr.plotting.results import Result, check_dtypes, read_result
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.units import keys_left
+from frame_pr.statistics.units import Evaluation
 
 Y_KEY = "\0y"
 """The key of the quantity on the y axis, if there are several."""
@@ -763,7 +763,9 @@ def _mean_areas(rows: ScoredRows, chart: Chart) -> dict[TextKey, Numbers]:
     """Return the mean `area` of the groups, the standard deviation `spread`, and the number `n`."""
     name = "interpolated_" * chart.interpolated + chart.kind.metric
     areas = rows.table([name])
-    keys = [areas.keys[key] for key in keys_left(list(areas.keys), chart.mean_over)]
+    over = chart.mean_over
+    what = Evaluation(name, rows.truth, rows.score, rows.by, over, None, None, rows.options)
+    keys = [areas.keys[key] for key in what.keys_left(list(areas.keys))]
     # A constant stands for the key that is left if there is none.
     groups = areas.table.group_by(keys or pl.lit(0), maintain_order=True)
     value = pl.col(name)

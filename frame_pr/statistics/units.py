@@ -144,13 +144,6 @@ def name_of(column: Any) -> str | None:
     return column.meta.output_name(raise_if_undetermined=False)
 
 
-def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
-    """Return the keys of a mean curve; without `mean_over` only `system`."""
-    over = True if mean_over is None else mean_over
-    what = Evaluation(None, None, None, None, over, None, None, {})
-    return what.keys_left(keys)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Sampled(ABC):
     """What was drawn: units, such as queries, or rows; or clusters of both."""
