@@ -94,10 +94,13 @@ class SparkFrame(Shuffled):
         """Return the frame with the columns that the function computes for each part."""
         empty = self.empty(columns)
         new = function(empty)
-        used = [self.columns().index(column) for column in columns]
-        to_part = partial(_append, function, empty, used, new.to_arrow().schema.types)
-        shuffled = None if keys is None else used[: len(keys)]
-        return _mapped(self.frame, shuffled, to_part, [*self.frame.schema, *_fields(new)])
+        new_types = new.to_arrow().schema.types
+        places = {name: place for place, name in enumerate(self.columns())}
+        used = [places[column] for column in columns]
+        to_part = partial(_append, function, empty, used, new_types)
+        keys_used = None if keys is None else used[: len(keys)]
+        fields = [*self.frame.schema, *_fields(new)]
+        return _mapped(self.frame, keys_used, to_part, fields)
 
     def partitions(self) -> int:
         """Return the number of parts after a shuffle."""
