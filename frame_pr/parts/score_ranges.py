@@ -167,13 +167,14 @@ class Ranges:
         """Return the rows and positives of each range, and known totals in columns."""
         rows, output = self._rows_of(part, self.call.totals_in_rows())
         without_totals = replace(rows, totals=[])
-        counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
-        table = counts.select("group", *TOTALS)
+        plan = plan_for(without_totals, list(TOTALS))
+        table = aggregate(without_totals, plan).select("group", *TOTALS)
 
         is_unjudged = ~pl.col("judged") if self.call.request.fills_labels else pl.lit(False)
-        unjudged = (is_unjudged * rows.number).sum().alias(UNJUDGED.total)
-        of_groups = rows.frame.group_by("group").agg(unjudged)
-        for total in (of_groups, *rows.totals):
+        unjudged = (is_unjudged * rows.number).sum()
+        groups = rows.frame.group_by("group")
+        unjudged_of_groups = groups.agg(unjudged.alias(UNJUDGED.total))
+        for total in (unjudged_of_groups, *rows.totals):
             table = table.join(total, on="group", how="left")
         return output.restored(table).collect()
 
@@ -230,41 +231,44 @@ def weight_ends(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.DataFrame:
     """Return the counts with which each range starts, sorted."""
-    keys = _key_columns(call).values()
-    coder = number_groups(counts, [*keys], MOST_GROUPS)
-    totals = [_known_total(coder, call, name, weights.dtype) for name in call.request.totals_read]
+    keys = [*_key_columns(call).values()]
+    groups = number_groups(counts, keys, MOST_GROUPS)
     sums = [pl.col(count.total).sum() for count in _COUNTS]
-    groups = coder.rows.group_by("group").agg(sums).sort("group")
+    of_groups = groups.rows.group_by("group").agg(sums)
+    dtype = weights.dtype
+    totals = [_known_total(groups, call, name, dtype) for name in call.request.totals_read]
+    of_groups = with_totals(of_groups.sort("group"), totals, weights)
     in_all = {_in_all(count): count.total for count in _COUNTS}
-    groups = with_totals(groups, totals, weights).select("group", **in_all)
+    of_groups = of_groups.select("group", **in_all)
 
     # Rows without a score have no range, and rank nowhere.
     has_range = pl.col(_RANGE_KEY).is_not_null()
     columns = {_LATER_PRECISION: pl.lit(0.0)}
     for count in _COUNTS:
         in_range = pl.when(has_range).then(count.total).otherwise(0)
-        columns[_before(count)] = (in_range.cum_sum() - in_range).over("group")
-    ranges = coder.rows.sort("group", _RANGE_KEY, nulls_last=True)
+        before = in_range.cum_sum() - in_range
+        columns[_before(count)] = before.over("group")
+    ranges = groups.rows.sort("group", _RANGE_KEY, nulls_last=True)
     ranges = ranges.with_columns(**columns)
-    starts = ranges.join(groups, on="group", maintain_order="left")
+    starts = ranges.join(of_groups, on="group", maintain_order="left")
     return starts.select(_RANGE_KEY, *keys, *columns, *in_all).collect()
 
 
-def _known_total(coder: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
+def _known_total(groups: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
     """Return a known total of each group.
 
     The ranges have it if it is a column of the rows; otherwise it is a frame.
     """
     if name in call.request.single:
-        return totals_in_rows(coder.rows, name, str(call.request.single[name]), dtype)
+        return totals_in_rows(groups.rows, name, str(call.request.single[name]), dtype)
     frame = totals_frame(
         kind_of_totals(name, call.request.frames[name]),
         name,
         _key_columns(call),
-        coder.rows.collect_schema(),
+        groups.rows.collect_schema(),
     )
-    groups = coder.rows.select("group", *coder.keys).unique()
-    return totals_in_frame(frame, groups, dtype)
+    numbers = groups.rows.select("group", *groups.keys).unique()
+    return totals_in_frame(frame, numbers, dtype)
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
