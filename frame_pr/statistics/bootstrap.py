@@ -175,12 +175,17 @@ def _replicates_of_rows(sample: SampledRows, draws: Draws, compared: str | None)
     data = counted_rows(sample.rows).join(numbers, on="group")
     data = data.drop("group").rename({"number": "group"})
 
-    index = groups.select(*sample.keys.values(), "result").unique()
-    index = index.join(_degrees(data), on="result", how="left").sort("result")
-    index = index.with_columns(pl.col("units").fill_null(0), error=pl.lit(None, pl.Float64))
-    parts = [_with_means(index, groups, m, name) for m, name in enumerate(sample.names)]
+    results = groups.select(*sample.keys.values(), "result").unique()
+    results = results.join(_degrees(data), on="result", how="left")
+    results = results.with_columns(
+        pl.col("units").fill_null(0),
+        error=pl.lit(None, pl.Float64),
+    )
+    results = results.sort("result")
+    parts = [_with_means(results, groups, m, name) for m, name in enumerate(sample.names)]
+    table = pl.concat(parts)
     drawn = _drawn_metrics(sample, data, groups["result"], draws)
-    return Replicates(pl.concat(parts), drawn)
+    return Replicates(table, drawn)
 
 
 def _groups_of(sample: SampledRows, compared: str | None) -> pl.DataFrame:
@@ -227,7 +232,7 @@ def _whole_of(name: str) -> Literal["rarer", "selected"] | None:
     return None if "reached" in whole.meta.root_names() else "rarer"
 
 
-def _with_means(index: pl.DataFrame, groups: pl.DataFrame, m: int, name: str) -> pl.DataFrame:
+def _with_means(results: pl.DataFrame, groups: pl.DataFrame, m: int, name: str) -> pl.DataFrame:
     """Return the results with the means of a metric over their groups."""
     value = pl.col(str(m)).cast(pl.Float64)
     undefined = value.null_count()
@@ -239,7 +244,7 @@ def _with_means(index: pl.DataFrame, groups: pl.DataFrame, m: int, name: str) ->
         undefined=undefined.cast(pl.Int64),
         whole=selected.cast(pl.Float64),
     )
-    table = index.join(means, on="result", how="left", maintain_order="left")
+    table = results.join(means, on="result", how="left", maintain_order="left")
     if _whole_of(name) == "rarer":
         table = table.with_columns(whole=_RARER)
     return table.with_columns(m=pl.lit(m, pl.Int32))
@@ -302,10 +307,12 @@ def _drawn_metrics(
     result = pl.lit(results).gather("group")
     means = pl.exclude("group", "replicate", "result").mean()
     replicates = range(draws.repeats)
-    batches = [replicates[first : first + cells.at_once] for first in replicates[:: cells.at_once]]
+    firsts = replicates[:: cells.at_once]
+    batches = [replicates[first : first + cells.at_once] for first in firsts]
     for batch in with_progress(batches, "bootstrap", draws.repeats, len, show=draws.progress):
         counts = np.stack([sampler.draw(replicate) for replicate in batch])
-        metrics = cells.evaluate(counts[:, unit_of_cell] * rows).with_columns(result=result)
+        counts_of_cells = counts[:, unit_of_cell] * rows
+        metrics = cells.evaluate(counts_of_cells).with_columns(result=result)
         table = metrics.group_by("replicate", "result").agg(means).collect()
         replicate = table["replicate"].to_numpy() + batch.start
         for m, name in enumerate(sample.names):

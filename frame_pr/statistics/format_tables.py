@@ -288,11 +288,13 @@ def _signs(table: pl.DataFrame, numbers: Sequence[str], best: Any) -> dict[str, 
 def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) -> pl.Expr:
     """Return whether a number looks like the best one of rows that differ only in `system`."""
     place = columns.index("system") if "system" in columns else 0
+    before = columns[:place]
+    names = [column for column in columns if column in before or column == "metric"]
     # The literal stands for all rows, if there are no keys.
-    keys = [by_name(key) for key in columns if key in columns[:place] or key == "metric"]
-    keys.append(pl.lit(0))
+    keys = [*map(by_name, names), pl.lit(0)]
     value = by_name(name).cast(pl.Float64).fill_nan(None)
-    best = text.sort_by(value * sign, nulls_last=True).first().over(keys)
+    best_first = text.sort_by(value * sign, nulls_last=True)
+    best = best_first.first().over(keys)
     rows = pl.len().over(keys)
     has_best = (rows > 1) & (sign != 0)
     return has_best & (text == best)

@@ -174,11 +174,15 @@ def _drawn_flips(differences: Array, sign: int, draws: Draws) -> Array:
 
     # Bits are drawn unit by unit, so that a p-value does not depend on other groups.
     units = differences.shape[1]
-    random = np.random.default_rng(draws.seed).bytes(-(-draws.resamples // 8) * units)
+    bytes_of_unit = -(-draws.resamples // 8)
+    generator = np.random.default_rng(draws.seed)
+    random = generator.bytes(bytes_of_unit * units)
     packed_bits = np.frombuffer(random, dtype=np.uint8).reshape(units, -1)
 
     def bits_of(start: int, end: int) -> Any:
-        return np.unpackbits(packed_bits[:, start // 8 : -(-end // 8)], axis=1, count=end - start)
+        # Only the last range ends within a byte.
+        packed = packed_bits[:, start // 8 : -(-end // 8)]
+        return np.unpackbits(packed, axis=1, count=end - start)
 
     counts = _count_flips(differences, sign, draws.resamples, bits_of)
     share: Array = (1 + counts) / (1 + draws.resamples)

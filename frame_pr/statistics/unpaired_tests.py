@@ -118,10 +118,12 @@ def _combine_intervals(
             """Return the bounds of the difference at error rates alpha."""
             low_a, high_a = bounds.bounds_of(kinds, metric, a, alpha)
             low_b, high_b = bounds.bounds_of(kinds, metric, b, alpha)
-            reach_down = root * np.hypot(high_a - a.value, b.value - low_b)
-            reach_up = root * np.hypot(a.value - low_a, high_b - b.value)
-            low = difference - reach_down
-            high = difference + reach_up
+            above_a = high_a - a.value
+            below_a = a.value - low_a
+            above_b = high_b - b.value
+            below_b = b.value - low_b
+            low = difference - root * np.hypot(above_a, below_b)
+            high = difference + root * np.hypot(below_a, above_b)
             return low.clip(-1.0), high.clip(None, 1.0)
 
         low, high = interval(hypothesis.alpha)
