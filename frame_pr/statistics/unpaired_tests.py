@@ -106,7 +106,9 @@ def _combine_intervals(
     with np.errstate(all="ignore"):
         total = _implied_error(a, kinds, metric) ** 2 + _implied_error(b, kinds, metric) ** 2
         variance = total - 2 * covariance
-        variance = np.where(variance > TIE * total, variance, 0.0 * total)
+        # A variance is a rounding error relative to both variances, or to both values.
+        noise = np.maximum(TIE * total, (TIE * np.maximum(a.value, b.value)) ** 2)
+        variance = np.where(variance > noise, variance, 0.0 * total)
 
         # If the errors of clusters cancel, a difference other than 0 has no bounds.
         share = np.where(difference == 0, 0.0, np.nan)
