@@ -138,12 +138,17 @@ def _cells(frame: Any) -> tuple[Result, str]:
         )
     cells = counts.unpivot([*_PAIRS], index=list(keys.values()), value_name="rows")
     cells = cells.join(_CELLS, on="variable", maintain_order="left")
-    cutoff = ""
-    for name in set(_CUTOFFS) & set(counts.columns):
-        values = counts[name].unique()
-        if len(values) == 1 and values[0] is not None:
-            cutoff = f"{name} {draw.threshold_text(values[0])}"
-    return Result(keys, cells), cutoff
+    return Result(keys, cells), _cutoff(counts)
+
+
+def _cutoff(counts: pl.DataFrame) -> str:
+    """Return the threshold if all groups have the same, else `k` if all have the same, else ""."""
+    for name in _CUTOFFS:
+        if name in counts.columns:
+            values = counts[name].unique()
+            if len(values) == 1 and values[0] is not None:
+                return f"{name} {draw.threshold_text(values[0])}"
+    return ""
 
 
 def _square(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:

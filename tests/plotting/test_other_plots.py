@@ -464,6 +464,16 @@ def test_the_cutoff_of_a_confusion_matrix() -> None:
     assert ax.get_xlabel() == "Prediction\n(threshold 0.7)"
 
 
+def test_the_cutoff_of_a_row_of_curve_is_its_threshold() -> None:
+    row = RUN.pr.curve("truth", "good", rates=["fp", "fn", "tn"]).head(1)
+    ax = row.pr.plot_confusion()
+    assert ax.get_xlabel() == "Prediction\n(threshold 0.99)"
+    others = row.with_columns(threshold=0.8)
+    groups = pl.concat([row, others]).select(pl.Series("group", [1, 2]), pl.all())
+    axes = groups.pr.plot_confusion()
+    assert axes[0].figure.get_supxlabel() == "Prediction\n(k 3)"
+
+
 # With adjusted p-values .04 and .2, only the first difference is significant, although neither
 # interval contains 0.
 COMPARED = pl.DataFrame(
