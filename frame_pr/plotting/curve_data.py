@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.frames.arguments import (
-    check_flag,
     check_float,
     check_whole,
     names_of,
@@ -106,22 +104,35 @@ _KINDS: Mapping[tuple[str, ...], Kind] = {
 """The kinds of plots, by the quantities of x and y."""
 
 
-@dataclass(eq=False, repr=False)
-class Chart:
+class Goal(NamedTuple):
+    """A point that `mark` names."""
+
+    text: str
+    threshold: float | None = None
+    """The threshold that the caller gave."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that find it: the threshold, and what is best there."""
+    before: str = " at "
+    """What stands before the threshold."""
+
+
+class Chart(NamedTuple):
     """What `plot` draws and how: its arguments, validated before anything is computed."""
 
-    x: Any
-    y: Any
-    facet: Any
-    mean_over: Any
-    interval: Any
-    interpolated: Any
-    rectangles: Any
-    mark: Any
-    highlight: Any
-    baseline: Any
+    x: str
+    ys: Sequence[str]
+    """The quantities of the axes."""
+    facet: bool | list[str]
+    mean_over: bool | list[str]
+    highlight: int | list[str] | None
+    marks: Sequence[Goal]
     score: Any
-    style: Any
+    """The name of the score, if there is only one."""
+    style: Style
+    interval: bool
+    interpolated: bool
+    rectangles: bool
+    baseline: bool
     line: Mapping[str, Any]
     """The caller's properties of lines."""
     positive: str
@@ -131,25 +142,7 @@ class Chart:
     nothing.
     """
 
-    def __post_init__(self) -> None:
-        self.x = _quantity("x", self.x)
-        self.ys = [_quantity("y", name) for name in names_of("y", self.y, "names of rates")]
-        self.kind = _KINDS.get((self.x, *self.ys), _OTHER)
-        self.facet = _keys("facet", self.facet)
-        self.mean_over = _keys("mean_over", self.mean_over)
-        self.highlight = _highlight(self.highlight)
-        marks = [] if self.mark is None else several("mark", self.mark, "marks")
-        self.marks = list(map(_mark, marks))
-        if isinstance(self.score, pl.Expr):
-            self.score = self.score.meta.output_name(raise_if_undetermined=False)
-        self.style = Style.of(self.style, panels=bool(self.facet))
-        for name in ("interval", "interpolated", "rectangles", "baseline"):
-            setattr(self, name, check_flag(name, getattr(self, name)))
-        # The mean of interpolated curves has no envelope of its own.
-        self.envelope = self.interpolated and not self.mean_over
-        self._refuse_combinations()
-
-    def _refuse_combinations(self) -> None:
+    def refuse_combinations(self) -> None:
         """Refuse options that mean nothing together."""
         for name in ("rectangles", "interpolated"):
             if getattr(self, name) and not self.is_pr:
@@ -174,6 +167,16 @@ class Chart:
             )
         if set(BENEFITS) & set(self.ys) and self.x != "threshold":
             raise ValueError("y: net benefit depends on the threshold; give x='threshold'")
+
+    @property
+    def kind(self) -> Kind:
+        """Return what is special about a plot of these quantities."""
+        return _KINDS.get((self.x, *self.ys), _OTHER)
+
+    @property
+    def envelope(self) -> bool:
+        """Return whether curves have an envelope. The mean of interpolated curves has none."""
+        return self.interpolated and not self.mean_over
 
     @property
     def is_pr(self) -> bool:
@@ -206,8 +209,8 @@ def has_unit_range(name: str) -> bool:
     return name == "share" or (name not in _TITLES and rate_of(name).range == "0 to 1")
 
 
-def _quantity(argument: str, name: Any) -> str:
-    """Check the name of the quantity of an axis."""
+def read_quantity(argument: str, name: Any) -> str:
+    """Validate the name of the quantity of an axis."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} takes the name of a rate, got {shown(name)}")
     quantity = _ALIASES.get(name, name)
@@ -219,7 +222,12 @@ def _quantity(argument: str, name: Any) -> str:
     return quantity
 
 
-def _keys(argument: str, value: Any) -> bool | list[str]:
+def read_quantities(argument: str, names: Any) -> list[str]:
+    """Validate the names of the quantities of an axis."""
+    return [read_quantity(argument, name) for name in names_of(argument, names, "names of rates")]
+
+
+def read_keys(argument: str, value: Any) -> bool | list[str]:
     """Validate `facet` or `mean_over`: True, False, or names of keys."""
     value = scalar(value)
     if value is None or isinstance(value, bool):
@@ -227,7 +235,7 @@ def _keys(argument: str, value: Any) -> bool | list[str]:
     return list(map(str, column_names(argument, value)))
 
 
-def _highlight(value: Any) -> int | list[str] | None:
+def read_highlight(value: Any) -> int | list[str] | None:
     """Validate `highlight`: how many of the best and of the worst curves, or names of curves."""
     number = scalar(value)
     if number is None:
@@ -238,16 +246,9 @@ def _highlight(value: Any) -> int | list[str] | None:
     return list(map(draw.value_text, names))
 
 
-class Goal(NamedTuple):
-    """A point that `mark` names."""
-
-    text: str
-    threshold: float | None = None
-    """The threshold that the caller gave."""
-    metrics: tuple[str, ...] = ()
-    """The metrics that find it: the threshold, and what is best there."""
-    before: str = " at "
-    """What stands before the threshold."""
+def read_marks(value: Any) -> list[Goal]:
+    """Validate `mark`: one mark or several."""
+    return [] if value is None else list(map(_mark, several("mark", value, "marks")))
 
 
 def _mark(value: Any) -> Goal:
@@ -276,6 +277,13 @@ def _mark(value: Any) -> Goal:
     if is_rate:
         text = f"{draw.metric_title(head).lower()} {cutoff}"
     return Goal(text, metrics=(metric,))
+
+
+def score_name(score: Any) -> Any:
+    """Return the name of a score, and several scores as they are."""
+    if isinstance(score, pl.Expr):
+        return score.meta.output_name(raise_if_undetermined=False)
+    return score
 
 
 class Mark(NamedTuple):
@@ -465,8 +473,9 @@ def curves_of_result(frame: Any, chart: Chart) -> Curves:
 
     It may lack thresholds, so no area is known.
     """
-    for argument in ("mark", "interval", "rectangles"):
-        if getattr(chart, argument):
+    arguments = {"mark": chart.marks, "interval": chart.interval, "rectangles": chart.rectangles}
+    for argument, value in arguments.items():
+        if value:
             raise ValueError(
                 f"{argument}= needs all scores, and a frame of curve may lack some: give the "
                 "scored rows with truth and score"

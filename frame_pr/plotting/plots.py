@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
-from frame_pr.frames.arguments import public_result
+from frame_pr.frames.arguments import check_flag, public_result
 from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import StyleArguments
+from frame_pr.plotting.draw import Style, StyleArguments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,23 +161,26 @@ def plot(
     if positive is not None:
         label = draw.shorten(draw.value_text(positive), 20)
     of_rows = options_in(options)
+    line = curve_plots.line_properties(options, signature(plot).parameters)
+    panel_keys = curve_data.read_keys("facet", facet)
     chart = curve_data.Chart(
-        x=x,
-        y=y,
-        facet=facet,
-        mean_over=mean_over,
-        interval=interval,
-        interpolated=interpolated,
-        rectangles=rectangles,
-        mark=mark,
-        highlight=highlight,
-        baseline=options.get("baseline", True),
-        score=score,
-        style=options,
-        line=curve_plots.line_properties(options, signature(plot).parameters),
+        x=curve_data.read_quantity("x", x),
+        ys=curve_data.read_quantities("y", y),
+        facet=panel_keys,
+        mean_over=curve_data.read_keys("mean_over", mean_over),
+        highlight=curve_data.read_highlight(highlight),
+        marks=curve_data.read_marks(mark),
+        score=curve_data.score_name(score),
+        style=Style.of(options, panels=bool(panel_keys)),
+        interval=check_flag("interval", interval),
+        interpolated=check_flag("interpolated", interpolated),
+        rectangles=check_flag("rectangles", rectangles),
+        baseline=check_flag("baseline", options.get("baseline", True)),
+        line=line,
         positive=label,
         noun=curve_plots.noun(of_rows),
     )
+    chart.refuse_combinations()
     rows = curve_data.ScoredRows(
         frame,
         truth,

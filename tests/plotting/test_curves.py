@@ -605,8 +605,10 @@ def test_a_mark_beyond_all_floats_is_above_all_scores() -> None:
 def test_a_thinned_curve_has_no_area() -> None:
     ax = RUN.pr.curve("truth", "good", points=20).pr.plot()
     assert legend(ax) == [f"{RUN['truth'].sum()} positives"]
-    with pytest.raises(ValueError, match="mark= needs all scores, and a frame of curve may lack"):
-        RUN.pr.curve("truth", "good", points=20).pr.plot(mark=0.5)
+    error = "mark= needs all scores, and a frame of curve may lack"
+    for mark in (0.5, 0, np.array([0.5, 0.6])):
+        with pytest.raises(ValueError, match=error):
+            RUN.pr.curve("truth", "good", points=20).pr.plot(mark=mark)
 
 
 BLANK = pl.DataFrame({"shop": ["", "", "no", "no"], "y": [1, 0, 0, 1], "s": [0.9, 0.1, 0.7, 0.2]})
