@@ -581,7 +581,7 @@ def _visible(points: pl.DataFrame) -> pl.DataFrame:
     x = points["x"]
     if len(x) <= _LONG or not (x.is_sorted() or x.is_sorted(descending=True)):
         return points
-    starts = cells(x)
+    starts = cell_starts(x)
     heights = points["y"].to_numpy()
     first = points[starts]
     lowest = first.with_columns(y=np.minimum.reduceat(heights, starts))
@@ -592,7 +592,7 @@ def _visible(points: pl.DataFrame) -> pl.DataFrame:
     return thinned
 
 
-def cells(x: pl.Series, n: int = _CELLS) -> Any:
+def cell_starts(x: pl.Series, n: int = _CELLS) -> Any:
     """Return the places in sorted numbers where cells of the axis begin.
 
     Cells also end at logarithmically spaced places, so that a reader may change the scale.

@@ -20,7 +20,7 @@ from frame_pr.plotting.curve_data import (
     Curve,
     Curves,
     ScoredRows,
-    cells,
+    cell_starts,
     curves_of_result,
     curves_of_rows,
     has_unit_range,
@@ -322,12 +322,16 @@ def _labels(
         # Many labels are shorter if the title says what the numbers are.
         about.append(", ".join(dict.fromkeys(chain(*numbers))))
         labels = [
-            ", ".join([name.name, *of.values()]) for name, of in zip(names, numbers, strict=True)
+            ", ".join([name.name, *of_curve.values()])
+            for name, of_curve in zip(names, numbers, strict=True)
         ]
     else:
         if "P" in chain(*numbers):
             about.append(f"P: {chart.noun}")
-        labels = [_with_numbers(name.name, of) for name, of in zip(names, numbers, strict=True)]
+        labels = [
+            _with_numbers(name.name, of_curve)
+            for name, of_curve in zip(names, numbers, strict=True)
+        ]
     head, *rest = list(filter(None, about)) or [""]
     return labels, f"{head} ({', '.join(rest)})" if rest else head
 
@@ -626,7 +630,7 @@ def _draw_areas(
     points = drawn.curve.points
     if points.height > _FILLED:
         # Fills keep the last point of each cell.
-        starts = cells(points["x"], _FILLED)
+        starts = cell_starts(points["x"], _FILLED)
         points = points[np.append(starts[1:], points.height) - 1]
     points = pl.concat([points.head(1).with_columns(x=0.0), points])
     edges = points["x"].to_numpy()
@@ -664,7 +668,10 @@ def _explain_area(
     curve: Curve,
     chart: Chart,
 ) -> None:
-    """Write tp / k into each of few rectangles, and their sum above the axes."""
+    """Write the height tp / k into each rectangle, and the sum of the rectangles above the axes.
+
+    Only curves with few rectangles have `steps`.
+    """
     positives = curve.positives or 1
     terms = []
     for added, tp, k in curve.steps:
@@ -826,7 +833,7 @@ def _draw_marks(
 ) -> None:
     """Draw the marked points, and the thresholds of a few next to them."""
     by_threshold = chart.x == "threshold"
-    one = len(curves) == 1 and not chart.facet
+    is_single = len(curves) == 1 and not chart.facet
     marks = [(drawn.colour, mark) for drawn in curves for mark in drawn.curve.marks]
     texts = set()
     for colour, mark in marks:
@@ -848,12 +855,12 @@ def _draw_marks(
                 textcoords="offset fontsize",
                 fontsize="small",
             )
-        text = f"{mark.text}{mark.value}" if one or by_threshold else mark.text
+        text = f"{mark.text}{mark.value}" if is_single or by_threshold else mark.text
         if text not in texts:
             draw.add_entry(
                 ax,
                 text,
-                color=colour if one else GREY,
+                color=colour if is_single else GREY,
                 **shape,
             )
             if by_threshold:
