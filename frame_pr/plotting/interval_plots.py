@@ -54,6 +54,8 @@ _DATES = (pl.Date, pl.Datetime)
 _SIDES = ("better", "worse")
 _SIGNIFICANT = 0.05
 """Differences with a p-value below it are filled dots."""
+_P_VALUES = {"p_value": "p", "p_adjusted": "adjusted p"}
+"""The columns of p-values and their names. The last one of a frame decides."""
 _SLICE = "slice"
 """The key column of slices."""
 
@@ -289,17 +291,18 @@ def _draw_dots(
     style: Style,
 ) -> list[Axes]:
     """Draw a dot for each group, and a panel for each metric."""
+    others = _without(keys, "system")
     # Systems without groups have a row each.
-    key_of = _without(keys, "system") or keys
-    is_apart = key_of is not keys
+    key_of = others or keys
+    has_groups = bool(others)
     system = {key: keys[key] for key in keys if key == "system"}
     whole = pl.concat([panel.table for panel in panels])
     series = list(_series(system, whole))
     style.check_colors(chain(*series))
     is_single = len(panels) == 1
-    several = is_apart and len(series) > 1
+    several = has_groups and len(series) > 1
     groups, labels = _rows_of_groups(whole, key_of, style, numbered=is_single)
-    has_mean = is_single and is_apart and groups.height > 1 and _SLICE not in key_of
+    has_mean = is_single and has_groups and groups.height > 1 and _SLICE not in key_of
     with draw.axes_of(style, len(panels), (11, 1), shared="y") as axes:
         for ax, panel in zip(axes, panels, strict=True):
             table = panel.table.join(groups, on=list(key_of.values()), nulls_equal=True)
@@ -320,7 +323,7 @@ def _draw_dots(
             draw.title_panel(ax, style, panel.title)
         is_numbered = is_single and whole["n"].count() > 0
         axes[0].set_ylabel(style.join(key_of) + " (n)" * is_numbered)
-        _finish_rows(axes, labels, style, _ROW * max(1, 0.6 * is_apart * len(series)))
+        _finish_rows(axes, labels, style, _ROW * max(1, 0.6 * has_groups * len(series)))
     return axes
 
 
@@ -651,9 +654,24 @@ def _draw_mean(ax: Axes, table: pl.DataFrame, rows: Sequence[str]) -> None:
     difference, low, high = compared.select("difference", "low", "high").row(0)
     label = f"mean difference {draw.number_text(difference)}"
     if low is not None:
-        label += f" (95 % interval {draw.number_text(low)} to {draw.number_text(high)})"
-        ax.axvspan(low, high, color=GREY, alpha=0.2, linewidth=0, zorder=0.5)
-    ax.axvline(difference, color=GREY, label=label, linewidth=1.5, linestyle="--", gid=draw.SHARED)
+        bounds = f"{draw.number_text(low)} to {draw.number_text(high)}"
+        label += f" (95 % interval {bounds})"
+        ax.axvspan(
+            low,
+            high,
+            color=GREY,
+            alpha=0.2,
+            linewidth=0,
+            zorder=0.5,
+        )
+    ax.axvline(
+        difference,
+        color=GREY,
+        label=label,
+        linewidth=1.5,
+        linestyle="--",
+        gid=draw.SHARED,
+    )
     ax.axvline(0, color=GREY, linewidth=0.8)
 
 
@@ -675,12 +693,12 @@ def _draw_compared(
             title = f"{title} from {baselines[0]}"
         else:
             labels = [f"{label} - {old}" for label, old in zip(labels, baselines, strict=True)]
-    clear, words = _clear(table)
+    significant, words = _significance(table)
     colour = style.color_of(_SIDES[:1], 0)
     with draw.axes_of(style) as (ax,):
         ax.axvline(0, color=GREY, linewidth=0.8, zorder=1)
         faces = (colour, ax.get_facecolor())
-        for word, is_filled, face in zip(words, (clear, ~clear), faces, strict=True):
+        for word, is_filled, face in zip(words, (significant, ~significant), faces, strict=True):
             dots = table.filter(is_filled)
             if dots.height:
                 _draw_whiskers(
@@ -709,15 +727,18 @@ def _keys_of_rows(result: Result) -> Keys:
     return several or dict(list(key_of.items())[-1:])
 
 
-def _clear(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
-    """Return which differences are significant, and the words for both kinds."""
-    clear = (table["low"] > 0) | (table["high"] < 0)
+def _significance(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
+    """Return which differences are significant, and the words for both kinds.
+
+    The adjusted p-value decides if the frame has it, else the p-value, else the interval.
+    """
+    significant = (table["low"] > 0) | (table["high"] < 0)
     words = ("interval without 0", "interval contains 0")
-    for column, name in (("p_value", "p"), ("p_adjusted", "adjusted p")):
+    for column, name in _P_VALUES.items():
         if column in table.columns and table[column].count():
-            clear = table[column] < _SIGNIFICANT
+            significant = table[column] < _SIGNIFICANT
             words = (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
-    return clear.fill_null(value=False), words
+    return significant.fill_null(value=False), words
 
 
 def _read_comparison(frame: Any, metric: str | None) -> tuple[Result, str]:
