@@ -105,10 +105,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
     size = (7 + 3 * len(names), 5)
     with draw.axes_of(style, len(groups), size, ratio=0.8, shared="") as axes:
         if len(groups) == 1 and not style.axes:
-            ems = _CELL * max(2, len(names)) + 0.5 * max(map(len, names)) + 4
-            figure = draw.figure_of(axes[0])
-            side = min(figure.get_figwidth(), ems * draw.em())
-            figure.set_size_inches(side, 1.05 * side)
+            _fit_figure(axes[0], names)
         for ax, (key, cells) in zip(axes, groups.items(), strict=True):
             _draw_cells(ax, cells, len(names))
             if len(groups) > 1:
@@ -116,6 +113,15 @@ def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Ax
         draw.title_panels(axes, style, prediction, style.label("Label"))
         _write_cells(axes, list(groups.values()), names, style)
     return draw.one_or_all(axes)
+
+
+def _fit_figure(ax: Axes, names: Sequence[str]) -> None:
+    """Make a new figure no wider than its cells and the names of the classes need."""
+    cell_width = _CELL * max(2, len(names))
+    name_width = 0.5 * max(map(len, names))
+    figure = draw.figure_of(ax)
+    side = min(figure.get_figwidth(), (cell_width + name_width + 4) * draw.em())
+    figure.set_size_inches(side, 1.05 * side)
 
 
 def _cells(frame: Any) -> tuple[Result, str]:
