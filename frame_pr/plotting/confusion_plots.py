@@ -221,7 +221,7 @@ def _write_cells(
     cell = 0.0
     # The names take some of the room of the cells.
     for part in (0.6, 1.0):
-        cell = part * min(min(draw.lasting_size(ax, style)) for ax in axes) / n
+        cell = part * min(map(min, draw.lasting_sizes(axes, style))) / n
         for ax in axes:
             _name_classes(ax, names, cell, style)
     texts: Sequence[str] = []

@@ -249,7 +249,7 @@ def _name_rows(
     size: Any = "small"
     every = 1
     if style.axes:
-        _, room = draw.lasting_size(axes[0], style)
+        ((_, room),) = draw.lasting_sizes(axes[:1], style)
         size, every = draw.line_size(figure, room / (n + 0.4))
         # With their names, axes keep their width.
         box: Any = axes[0].get_tightbbox()
