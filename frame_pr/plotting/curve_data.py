@@ -792,7 +792,7 @@ def _means_at_ranks(rows: ScoredRows, chart: Chart) -> Curves:
     ranks = {*range(1, min(last, 10) + 1)}
     ranks |= {round(last ** (i / _RANKS)) for i in range(_RANKS + 1)}
     names = [f"{y}@{k}" for y in chart.ys for k in sorted(ranks)]
-    keywords = {**rows.keywords, "mean_over": chart.mean_over}
+    keywords: dict[str, Any] = {**rows.keywords, "mean_over": chart.mean_over}
     frame = intervals(
         rows.frame,
         names,
