@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.kinds import collected, engine_for
 from frame_pr.frames.messages import pluralize, shown, warn
-from frame_pr.inputs.groups import judged_groups
+from frame_pr.inputs.groups import Groups, judged_groups
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import Selection
 
@@ -36,8 +36,26 @@ def warn_of_values(selection: Selection[Any], request: Request, is_positive: pl.
     if use.thresholds:
         for column, name in selection.scores.items():
             _warn_of_scale(data[column], name, use.thresholds)
-    if use.averages and request.unjudged == "negative" and selection.keys:
-        _warn_of_unjudged_groups(selection)
+
+
+def warn_of_unjudged_groups(selection: Selection[Any], request: Request, groups: Groups) -> None:
+    """Warn about groups without any label, whose rows become negatives."""
+    use = request.use
+    if use is None or not use.averages or request.predicted or request.unjudged != "negative":
+        return
+    height = selection.data.height
+    if not selection.keys or not height:
+        return
+    judged, count = judged_groups(groups, height)
+    unjudged = count - judged.len()
+    if unjudged:
+        warn(
+            f"unjudged: {pluralize(unjudged, 'group has', 'groups have')} no label in "
+            f"column {shown(selection.others['truth'])}, of "
+            f"{count}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' "
+            f"leaves such "
+            f"groups out; if they are known to be negative, fill them"
+        )
 
 
 def _warn_of_whole_scores(
@@ -144,19 +162,4 @@ def _warn_of_scale(score: pl.Series, name: str, thresholds: Sequence[float]) -> 
         warn(
             f"threshold: {values}{more}, far from all scores of column {shown(name)}, "
             f"which lie between {low:g} and {high:g}; give thresholds on the scale of the scores"
-        )
-
-
-def _warn_of_unjudged_groups(selection: Selection[Any]) -> None:
-    groups_of_rows = judged_groups(selection.data, list(selection.keys))
-    is_judged = groups_of_rows.get_column("is_judged")
-    groups = is_judged.len()
-    judged = int(is_judged.sum())
-    if judged < groups:
-        warn(
-            f"unjudged: {pluralize(groups - judged, 'group has', 'groups have')} no label in "
-            f"column {shown(selection.others['truth'])}, of "
-            f"{groups}, and unjudged='negative' makes their rows negatives; unjudged='trec_eval' "
-            f"leaves such "
-            f"groups out; if they are known to be negative, fill them"
         )

@@ -10,13 +10,14 @@ from typing import Any, Protocol
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.kinds import Frame
-from frame_pr.inputs.data_warnings import warn_of_values
+from frame_pr.frames.kinds import Frame, collected
+from frame_pr.inputs.data_warnings import warn_of_unjudged_groups, warn_of_values
 from frame_pr.inputs.groups import (
     MOST_GROUPS,
     MOST_GROUPS_WITH_PLACES,
     NARROW,
     PLACES,
+    Groups,
     judged_groups,
     number_groups,
 )
@@ -143,10 +144,13 @@ def rows_of(
     systems = len(selection.scores)
     frames = _frames_of_totals(selection)
     more_groups = [frames[name] for name in request.totals if name in frames] if all_groups else []
-    data = _counting_rows(selection, request, more_groups, all_rows=all_rows)
+    data = _rows_of_caller(selection, request, more_groups)
     selection = selection._replace(data=data)
     most = MOST_GROUPS_WITH_PLACES if request.ordered else MOST_GROUPS
     groups = number_groups(data, list(selection.keys), most // systems, systems)
+    warn_of_unjudged_groups(selection, request, groups)
+    if not all_rows:
+        data, groups = _counting_rows(data, groups, request)
     ranked, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
     # Predictions are 0 or 1 by now: a threshold in the dtype of decimal labels would be another.
     score_dtypes = ranked.select(list(selection.scores)).collect_schema().dtypes()
@@ -251,23 +255,16 @@ def _with_one_score(rows: pl.LazyFrame, selection: Selection[Any]) -> pl.LazyFra
     return rows.with_columns(group=group).drop("system")
 
 
-def _counting_rows(
-    selection: Selection[Any], request: Request, totals: Sequence[FrameOfTotals], *, all_rows: bool
+def _rows_of_caller(
+    selection: Selection[Any], request: Request, totals: Sequence[FrameOfTotals]
 ) -> pl.DataFrame:
-    """Return the caller's rows that count. `totals`: the frames whose groups are there, too."""
+    """Return the caller's rows, with their order. `totals`: frames whose groups are there, too."""
     data = selection.data
-    keys = list(selection.keys)
-    if request.unjudged == "trec_eval" and not all_rows:
-        data = _of_judged_groups(data, keys)
-
     # If only some totals are a frame, the groups are those of the columns that have the others.
-    if keys and totals and {*request.totals_read} <= {total.name for total in totals}:
+    if selection.keys and totals and {*request.totals_read} <= {total.name for total in totals}:
         # An absent row for each group of these frames; otherwise the group would be lost.
         absent = [total.groups().with_columns(absent=True) for total in totals]
         data = pl.concat([data.with_columns(absent=False), *absent], how="diagonal")
-    if "count" in selection.others and not all_rows:
-        # Only a group without rows has no value: an absent row.
-        data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     if request.each_row:
         data = data.with_row_index("cluster")
     if request.ordered:
@@ -275,16 +272,27 @@ def _counting_rows(
     return data
 
 
-def _of_judged_groups(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Leave out the groups without any label."""
-    groups = judged_groups(data, keys)
-    if groups.get_column("is_judged").all():
-        return data
-    if not keys:
-        return data.clear()
-    return data.join(
-        groups.filter("is_judged"), on=keys, how="semi", nulls_equal=True, maintain_order="left"
-    )
+def _counting_rows(
+    data: pl.DataFrame, groups: Groups, request: Request
+) -> tuple[pl.DataFrame, Groups]:
+    """Leave out rows without a count and, as trec_eval does, the groups without any label."""
+    rows = groups.rows
+    conditions: list[pl.Expr] = []
+    if request.unjudged == "trec_eval":
+        judged, count = judged_groups(groups, data.height)
+        if judged.len() < count:
+            is_counted = pl.col("group").is_in(judged.implode())
+            if "absent" in data.columns:
+                is_counted = is_counted | pl.col("absent")
+            conditions.append(is_counted)
+    if "count" in data.columns:
+        # Only a group without rows has no value: an absent row.
+        rows = rows.with_columns(pl.col("count").fill_null(1))
+        conditions.append(pl.col("count") > 0)
+    if not conditions:
+        return data, groups
+    data = collected(rows.filter(conditions), "in-memory")
+    return data, groups._replace(rows=data.lazy())
 
 
 def _canonical(

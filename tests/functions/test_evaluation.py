@@ -382,6 +382,25 @@ def test_trec_eval_leaves_out_queries_that_nobody_judged():
     )
 
 
+def test_unjudged_queries_of_totals_and_of_tallies():
+    run = pl.DataFrame(
+        {
+            "query": ["a", "a", "b", "b"],
+            "relevant": [True, None, None, None],
+            "score": [2.0, 1.0, 2.0, 1.0],
+            "count": [0, 3, 1, 1],
+        }
+    )
+    call = {"truth": "relevant", "score": "score", "by": "query", "unjudged": "trec_eval"}
+    # Query a has a label, although no row stands for it; without it, three negatives are left.
+    counts = fp.evaluate(run, ["positives", "rows"], **call, count="count")
+    assert counts.rows() == [("a", 0, 3)]
+    totals = pl.DataFrame({"query": ["a", "b", "c"], "total": [4, 2, 5]})
+    # b and c keep their row, because their positives are known, and have none in the frame.
+    recalls = fp.evaluate(run, ["recall@2", "positives"], **call, total_positives=totals)
+    assert recalls.rows() == [("a", 0.25, 4), ("b", 0.0, 2), ("c", 0.0, 5)]
+
+
 @pytest.mark.parametrize("by", [None, "model"])
 def test_a_misspelt_column_of_means_is_that_of_mean_over(by):
     for frame in (RUNS, RUNS.lazy(), RUNS.to_pandas()):

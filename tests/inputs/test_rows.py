@@ -304,14 +304,26 @@ def test_without_by_every_system_has_a_row(ranked):
 
 
 @pytest.mark.parametrize("height", [100, 10_000])
-def test_keys_that_are_no_integers_group_as_their_numbers_do(height):
+@pytest.mark.parametrize("order", ["mixed", "sorted", "sorted last half", "sorted middle"])
+def test_keys_that_are_no_integers_group_as_their_numbers_do(height, order):
     i = pl.int_range(height)
     numbered = pl.select(
         a=i * 7 % 5, b=pl.when(i % 9 > 0).then(i % 4), relevant=i % 3 == 0, score=i * 31 % 97
     )
+    half = height // 2
+    first, last = numbered.head(half), numbered.tail(half)
+    other = numbered.head(1).with_columns(a=pl.lit(9, dtype=pl.Int64))
+    orders = {
+        "mixed": numbered,
+        "sorted": numbered.sort("a", "b"),
+        "sorted last half": pl.concat([first, last.sort("a", "b")]),
+        # The only row of a group comes after all runs.
+        "sorted middle": pl.concat([first.sort("a", "b"), last.sort("a", "b"), other]),
+    }
+    numbered = orders[order]
     texts = {key: pl.format("key {}", key) for key in ("a", "b")}
-    found = fp.average_precision(numbered.with_columns(**texts), "relevant", "score", by=["a", "b"])
-    expected = fp.average_precision(numbered, "relevant", "score", by=["a", "b"]).with_columns(
-        **texts
-    )
-    assert found.rows() == expected.rows()
+    for keys in (["a", "b"], ["b"]):
+        call = {"truth": "relevant", "score": "score", "by": keys}
+        found = fp.average_precision(numbered.with_columns(**texts), **call)
+        expected = fp.average_precision(numbered, **call)
+        assert found.rows() == expected.with_columns(**{key: texts[key] for key in keys}).rows()
