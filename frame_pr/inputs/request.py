@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -102,7 +103,7 @@ class Request:
         """Return the argument of the scores."""
         return "prediction" if self.predicted else "score"
 
-    @property
+    @cached_property
     def arguments(self) -> dict[str, Sequence[Column]]:
         """Return all columns, by the argument that names them.
 

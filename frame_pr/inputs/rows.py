@@ -153,7 +153,8 @@ def rows_of(
         data, groups = _counting_rows(data, groups, request)
     ranked, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
     # Predictions are 0 or 1 by now: a threshold in the dtype of decimal labels would be another.
-    score_dtypes = ranked.select(list(selection.scores)).collect_schema().dtypes()
+    schema = ranked.collect_schema()
+    score_dtypes = [schema[role] for role in selection.scores]
     ranked = _with_one_score(ranked, selection)
     output = output_of(ranked, selection, groups)
 

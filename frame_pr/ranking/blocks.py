@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 import polars as pl
@@ -32,6 +32,9 @@ _NEEDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(_RUNNING, ("hits", "tp", "k")),
 }
 """The columns from which other columns of blocks are computed."""
+_ONE = pl.lit(1, dtype=pl.Int64)
+_ROW_NUMBER = pl.col("index").cast(pl.Int64) + 1
+_GROUP = pl.col("group").set_sorted()
 
 
 def blocks_of(
@@ -67,8 +70,6 @@ def blocks_of(
     already.
     """
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
-    if steps:
-        wanted.add(HITS.block)
     each_row = each_row and rows.request.tie_rule.bounds
     if ranked is None:
         ranked = sorted_rows(rows, extra_sums, each_row=each_row)
@@ -80,7 +81,7 @@ def blocks_of(
     if early and rows.height >= SMALL and not rows.weights.fractional:
         blocks = _in_one_piece(blocks)
     blocks = _with_differences(blocks, rows, ranked, wanted, extra_sums)
-    if steps:
+    if steps and not early:
         blocks = blocks.filter(_is_step(wanted, extra_sums))
     blocks = _with_counts_of_group(blocks, rows, wanted, k_at, extra_sums)
     if wanted.isdisjoint(_RUNNING):
@@ -135,12 +136,10 @@ def _running_totals(
     table = table.with_columns(**runs)
 
     end = _ends_block(ranked, rows, each_row=each_row)
-    size = run - run.shift(1, fill_value=0)
     if early:
         if "size" in wanted:
-            before = pl.when(end.shift(1, fill_value=True)).then(run - weight)
-            table = table.with_columns(before=before.forward_fill())
-            size = run - pl.col("before")
+            at_start = pl.when(end.shift(1, fill_value=True)).then(run - weight)
+            table = table.with_columns(before=at_start.forward_fill())
         # A block with a positive ends in one, so drop most rows before anything else is computed.
         table = table.filter(key.truth() | key.ends(of="group"))
     hits = (key.truth().cast(pl.Int64) * weight).cum_sum()
@@ -149,7 +148,8 @@ def _running_totals(
     result = {"group": key.group(), HITS.run: pl.col(HITS.run)}
     result |= {name: pl.col(name) for name in runs} | {ROWS.run: run}
     if "size" in wanted:
-        result["size"] = size
+        before = pl.col("before") if early else run.shift(1, fill_value=0)
+        result["size"] = run - before
     if "rank_key" in wanted:
         result["rank_key"] = key.rank_key(unranked=rows.has_unranked)
     if "threshold" in wanted:
@@ -176,9 +176,7 @@ def _weight(ranked: PackedRows) -> pl.Expr:
     if "weight" in ranked.numbers:
         return pl.col("weight")
 
-    weight = pl.lit(1, dtype=pl.Int64)
-    if "count" in ranked.numbers:
-        weight = pl.col("count")
+    weight = pl.col("count") if "count" in ranked.numbers else _ONE
     if ranked.key.drops:
         weight = ranked.key.counts().cast(pl.Int64) * weight
     return weight
@@ -190,14 +188,14 @@ def _total_of_rows(ranked: PackedRows, weight: pl.Expr) -> pl.Expr:
         return weight.cum_sum()
     # An index takes a tenth of the time of a running total (10 of 140 ms of 2M rows) and, in the
     # streaming engine, no memory of all rows, as a range does.
-    return pl.col("index").cast(pl.Int64) + 1
+    return _ROW_NUMBER
 
 
 def _tied_rows(ranked: PackedRows, *, unranked: bool) -> pl.Expr:
     """Return how many rows with this key share their score with another row."""
     ends_block = ranked.key.ends(of="block")
     alone = ends_block.shift(1, fill_value=True) & ends_block
-    count = pl.lit(1, dtype=pl.Int64)
+    count = _ONE
     if "count" in ranked.numbers:
         count = pl.col("count")
         alone = alone & (count == 1)
@@ -251,7 +249,7 @@ def _with_differences(
     extra_sums: Sequence[str],
 ) -> pl.LazyFrame:
     """Add the numbers of each block alone, and whether it is `first` or `last` in its group."""
-    columns = {"last": ends(pl.col("group"))}
+    columns = {"last": _IS_LAST}
     if HITS.block in wanted:
         columns[HITS.block] = difference(HITS.run)
     if "retrieved" in wanted and not rows.has_unranked:
@@ -267,14 +265,10 @@ def _with_differences(
     return blocks
 
 
-_IS_FIRST = pl.col("last").shift(1, fill_value=True)
-"""Whether a block is the first one of its group: the last one of each group always remains."""
-
-
 def _is_step(wanted: Collection[str], extra_sums: Sequence[str]) -> pl.Expr:
     """Return whether a block is a step, the last one of its group or, if wanted, the first one."""
-    conditions = [pl.col(name) > 0 for name in (HITS.block, *extra_sums)]
-    conditions.append(pl.col("last"))
+    conditions = [difference(HITS.run) > 0, pl.col("last")]
+    conditions += [pl.col(name) > 0 for name in extra_sums]
     if "first" in wanted:
         conditions.append(pl.col("first"))
     return pl.any_horizontal(conditions)
@@ -297,7 +291,7 @@ def _with_counts_of_group(
         columns["ties"] = difference("ties_run")
     if "misses" in wanted:
         columns["misses"] = difference(ROWS.run) - difference(HITS.run)
-    blocks = blocks.with_columns(pl.col("group").set_sorted(), **columns)
+    blocks = blocks.with_columns(_GROUP, **columns)
     totals = [count for count in counts if count.total in wanted]
     blocks = blocks.with_columns(
         from_last(pl.col(count.upto)).alias(count.total) for count in totals
@@ -312,6 +306,7 @@ def _with_counts_of_group(
     return blocks
 
 
+@lru_cache(maxsize=256)
 def _since_start(run: str) -> pl.Expr:
     """Return the increase of a running total since the start of the group."""
     # At the start of a group, the row before holds the running totals up to it.
@@ -319,6 +314,7 @@ def _since_start(run: str) -> pl.Expr:
     return pl.col(run) - before.forward_fill()
 
 
+@lru_cache(maxsize=256)
 def difference(run: str) -> pl.Expr:
     """Return the increase of a running total since the row before."""
     return pl.col(run) - pl.col(run).shift(1, fill_value=0)
@@ -342,6 +338,11 @@ def starts(column: pl.Expr) -> pl.Expr:
 def ends(column: pl.Expr) -> pl.Expr:
     """Return whether the value differs from that of the row after."""
     return (column != column.shift(-1)).fill_null(True)
+
+
+_IS_LAST = ends(pl.col("group"))
+_IS_FIRST = pl.col("last").shift(1, fill_value=True)
+"""Whether a block is the first one of its group: the last one of each group always remains."""
 
 
 # columns that follow from other blocks
