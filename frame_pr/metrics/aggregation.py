@@ -21,7 +21,7 @@ from frame_pr.metrics.rates import is_rate
 from frame_pr.metrics.score_means import epsilon_of
 from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
 from frame_pr.ranking.sort import PackedRows
-from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
+from frame_pr.ranking.sort_keys import SortKey, key_of, largest_by, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
 _MANY = 24
@@ -278,15 +278,17 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
-    thresholds: dict[str, pl.Expr] = {}
-    for name, aggregate in plan.over_groups.items():
-        rank_key = pl.col(name)
-        if aggregate.kind.rank_key == "packed":
-            rank_key = rank_key_of(rank_key)
-        if aggregate.kind.rank_key != "none":
-            thresholds[name] = plan.key.threshold(rank_key)
+    packed = _with_rank_keys(plan.over_groups, "packed")
+    sums = sums.with_columns(**{name: rank_key_of(pl.col(name)) for name in packed})
+    rank_keys = _with_rank_keys(plan.over_groups, "packed", "alone")
+    sums = sums.with_columns(**{name: plan.key.threshold(pl.col(name)) for name in rank_keys})
     values = {name: _value(record, plan) for name, record in plan.metrics.items()}
-    return sums.with_columns(**thresholds).select(*keys, **values)
+    return sums.select(*keys, **values)
+
+
+def _with_rank_keys(aggregates: Aggregates, *kinds: str) -> list[str]:
+    """Return the aggregates that hold a rank key, packed with a value or alone."""
+    return [name for name, record in aggregates.items() if record.kind.rank_key in kinds]
 
 
 def _value(record: Metric, plan: Plan) -> pl.Expr:
@@ -313,6 +315,11 @@ def aggregate_blocks(
     # Compute columns first: polars shares common subexpressions between columns, and aggregates
     # plain columns fastest.
     columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
+    # A packed value names its column three times, and polars searches each copy of a formula for
+    # common subexpressions.
+    packed = _with_rank_keys(aggregates, "packed")
+    table = table.with_columns(aggregates[name].over.alias(name) for name in packed)
+    columns |= {name: largest_by(pl.col(name)) for name in packed}
     return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
 
 

@@ -41,6 +41,7 @@ BEST = tuple(
 """The rates without a number that have a `max_`."""
 GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
 """How a goal is written."""
+_NONE = pl.lit(0, dtype=pl.Int64)
 _FACTS = ("positives", "negatives", "rows")
 """The facts of a group that may leave it without a best value: attributes of `Blocks`."""
 
@@ -97,8 +98,7 @@ class Goal(Cutoff):
 
     def nothing(self, blocks: Blocks) -> Counts:
         """Return the confusion table if no row is predicted positive."""
-        none = blocks.constant(0)
-        return replace(blocks, tp=none, k=none)
+        return replace(blocks, tp=_NONE, k=_NONE)
 
     def is_defined(self, blocks: Blocks) -> pl.Expr:
         """Return whether a group has the facts without which there is no best value.

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.inputs.options import TIES, Ties
-from frame_pr.ranking.sort_keys import largest_by
 
 CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv", "goal"]
 
@@ -146,7 +145,7 @@ STRICTEST = AggregateKind(
 )
 """The strictest threshold at which the expression is true."""
 LOOSEST = STRICTEST._replace(reduce=pl.Expr.min, reduce_ranked=_last_value)
-BEST_THRESHOLD = LARGEST._replace(value=largest_by, rank_key="packed")
+BEST_THRESHOLD = LARGEST._replace(rank_key="packed")
 """The strictest threshold at which the expression, between -1 and 1, is largest."""
 
 
