@@ -22,7 +22,7 @@ _SAMPLES = 2**12, 2**17
 """The numbers of rows in the samples, of which the first one mostly decides whether few of all keys
 are distinct.
 """
-_SORTED_AT_ONCE = 2**26
+_SORTED_AT_ONCE = 25_000_000
 """The most rows of one sort, if they are of several groups."""
 _SMALL_NUMBER = 2**24
 """A number below this is sorted as a part of its key. In place of a larger one, its place in the
@@ -58,6 +58,7 @@ class _Unsorted(NamedTuple):
     frame: pl.LazyFrame
     height: int
     key: SortKey
+    group: pl.Expr
     packed: pl.Expr
     numbers: Mapping[str, pl.Expr]
     gains: Weights
@@ -147,7 +148,7 @@ def _unsorted(rows: Rows, extra_sums: Collection[str]) -> _Unsorted:
     key = key_of(rows)
     if rows.height >= _WIDTHS_FROM:
         key = key.fitted(rows.frame)
-    return _Unsorted(rows.frame, rows.height, key, key.pack(), numbers, gains)
+    return _Unsorted(rows.frame, rows.height, key, pl.col("group"), key.pack(), numbers, gains)
 
 
 def _are_few(unsorted: _Unsorted) -> bool:
@@ -179,9 +180,12 @@ def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsor
     sums.setdefault("count", pl.len().cast(pl.Int64))
     plan = table.group_by("key").agg(**sums)
     distinct = plan.collect(engine="streaming")
-    numbers = {name: pl.col(name) for name in sums}
     return unsorted._replace(
-        frame=distinct.lazy(), height=len(distinct), packed=pl.col("key"), numbers=numbers
+        frame=distinct.lazy(),
+        height=len(distinct),
+        group=unsorted.key.group(),
+        packed=pl.col("key"),
+        numbers={name: pl.col(name) for name in sums},
     )
 
 
@@ -213,8 +217,9 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
         numbers = {**unsorted.numbers, "row": pl.col("row")}
         return unsorted.in_order(table, unsorted.key, numbers)
 
-    place = pl.int_range(pl.len(), dtype=pl.Int64)
-    table = _sorted_keys(unsorted, _with_number(unsorted, layout, place), layout)
+    place = pl.col("row").cast(pl.Int64)
+    numbered = unsorted._replace(frame=unsorted.frame.with_row_index("row"))
+    table = _sorted_keys(numbered, _with_number(unsorted, layout, place), layout)
     if columns:
         places = table.select(layout.number().cast(pl.UInt32)).to_series()
         unordered = collected(unsorted.frame.select(columns), "in-memory").rechunk()
@@ -258,15 +263,18 @@ def _with_number(unsorted: _Unsorted, layout: SortKey, number: pl.Expr) -> pl.Ex
 
 def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.DataFrame:
     """Sort the keys as one column, which needs half of the memory of a frame."""
-    engine = engine_for(unsorted.height)
-    keys = unsorted.frame.select(key=packed)
-    ranges = [keys]
+    ranges = [unsorted.frame]
     # A sort holds its rows twice, so many rows are sorted by ranges of groups.
     parts = min(-(-unsorted.height // _SORTED_AT_ONCE), layout.groups)
     if parts > 1:
-        number = layout.group_part(parts)
-        ranges = [keys.filter(number == part) for part in range(parts)]
-    sorted_keys = (collected(part, engine).to_series().sort() for part in ranges)
+        size = -(-layout.groups // parts)
+        firsts = range(layout.first_group, layout.first_group + layout.groups, size)
+        in_range = (unsorted.group.is_between(first, first + size - 1) for first in firsts)
+        ranges = [unsorted.frame.filter(condition) for condition in in_range]
+
+    engine = engine_for(unsorted.height)
+    keys = (part.select(key=packed) for part in ranges)
+    sorted_keys = (collected(part, engine).to_series().sort() for part in keys)
     return pl.concat(sorted_keys).to_frame()
 
 

@@ -294,12 +294,6 @@ class SortKey(NamedTuple):
         room = self.ranks * self._room
         return pl.col("key") + groups.cast(self.integer) * room
 
-    def group_part(self, parts: int) -> pl.Expr:
-        """Return the part of a key, if all possible groups are divided into so many parts."""
-        groups_of_part = -(-self.groups // parts)
-        room = self.ranks * self._room * groups_of_part
-        return pl.col("key") // room
-
     @_cached
     def is_retrieved(self) -> pl.Expr:
         """Return whether there is a score."""

@@ -149,16 +149,23 @@ def test_many_rows_with_few_keys(ties, drops):
         ).collect().height == len(counts)
 
 
-@pytest.mark.parametrize("groups", [1, 3])
-def test_rows_that_would_not_fit_into_memory_twice(groups):
+@pytest.mark.parametrize("options", [{}, {"ties": "order"}, {"weight": "weight"}])
+@pytest.mark.parametrize("groups", [1, 3, 100])
+def test_rows_that_would_not_fit_into_memory_twice(groups, options):
     number = pl.int_range(1000)
-    rows = pl.select(group=number % groups * 7, score=number * 31 % 103, truth=number % 7 < 3)
-    ranked = canonical(rows, {})
-    assert (
-        blocks_of(replace(ranked, height=2**28), BLOCK_COLUMNS)
-        .collect()
-        .equals(blocks_of(ranked, BLOCK_COLUMNS).collect())
+    rows = pl.select(
+        group=number % groups * 7,
+        score=number * 31 % 103,
+        truth=number % 7 < 3,
+        weight=2**40 + number,
+        tie=number,
     )
+    ranked = canonical(rows, options)
+    many = replace(ranked, height=2**28)
+    expected = blocks_of(ranked, BLOCK_COLUMNS).collect()
+    assert blocks_of(many, BLOCK_COLUMNS).collect().equals(expected)
+    _, block_numbers = numbered_rows(ranked)
+    assert numbered_rows(many)[1].equals(block_numbers)
 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
