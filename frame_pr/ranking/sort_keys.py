@@ -163,11 +163,10 @@ class SortKey(NamedTuple):
         if self.places > 1:
             lowest = pl.col("tie") * 2 + lowest
 
-        low = self._rank_of_row() * self._room + lowest
-        # In two steps, as the product of the factors may not fit into the integers of the keys of a
-        # single group.
-        group = self._group_of_row() * self.ranks * self._room
-        return group + low.cast(self.integer)
+        low = (self._rank_of_row() * self._room + lowest).cast(self.integer)
+        if self.groups == 1:
+            return low
+        return self._group_of_row() * (self.ranks * self._room) + low
 
     def _group_of_row(self) -> pl.Expr:
         group = pl.col("group").cast(self.integer)
@@ -202,19 +201,24 @@ class SortKey(NamedTuple):
             return self
 
         group = pl.col("group")
-        code = score_code(pl.col("score"), self.dtype, pl.Int64)
+        score = pl.col("score")
+        bits_of_score = score.cast(pl.Int64)
+        if self.dtype.is_float():
+            bits_of_score = score.cast(pl.Float64).reinterpret(dtype=pl.Int64)
         extremes = rows.select(
             first=group.min(),
             last=group.max(),
-            low=code.min(),
-            high=code.max(),
-            bits=code.bitwise_or(),
+            low=score_code(score.min(), self.dtype, pl.Int64),
+            high=score_code(score.max(), self.dtype, pl.Int64),
+            bits=bits_of_score.bitwise_or(),
         )
         first, last, low, high, bits = extremes.collect(engine="streaming").row(0)
         if low is None:
             return self
 
         # All codes divide by the lowest bit that any code has: that of Float32 is at least 2**29.
+        # The sign, which -0.0 has too, is no part of a code.
+        bits &= ~_LOWEST
         step = bits & -bits or 1
         gap = 0
         if self.dtype == pl.Float64 and low < 0 < high and last - first < _FEW_GROUPS:
