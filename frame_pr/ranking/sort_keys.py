@@ -169,10 +169,10 @@ class SortKey(NamedTuple):
         return self._group_of_row() * (self.ranks * self._room) + low
 
     def _group_of_row(self) -> pl.Expr:
-        group = pl.col("group").cast(self.integer)
+        group = pl.col("group")
         if self.first_group:
-            return group - self.first_group
-        return group
+            group = group - self.first_group
+        return group.cast(self.integer)
 
     def _rank_of_row(self) -> pl.Expr:
         best = pl.lit(self._best, dtype=self._low)
