@@ -15,6 +15,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import collected, engine_for
 from frame_pr.inputs.groups import MOST_GROUPS, Groups, number_groups
 from frame_pr.inputs.request import TOTALS, kind_of_totals
 from frame_pr.inputs.results import OutputFrame
@@ -145,7 +146,8 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
         in_order=False,
     )
     keys = dict(zip(call.by, sums.keys.values(), strict=True))
-    return finalize(groups, ["group"], plan).select(**keys, **call.named).collect()
+    result = finalize(groups, ["group"], plan).select(**keys, **call.named)
+    return collected(result, engine_for(table.height))
 
 
 def _key_columns(call: PartQuery) -> dict[str, str]:
@@ -176,19 +178,21 @@ class Ranges:
         unjudged_of_groups = groups.agg(unjudged.alias(UNJUDGED.total))
         for total in (unjudged_of_groups, *rows.totals):
             table = table.join(total, on="group", how="left")
-        return output.restored(table).collect()
+        return collected(output.restored(table), engine_for(part.height))
 
     def best_precision(self, part: pl.DataFrame) -> pl.DataFrame:
         """Return, for each range, the largest precision at any of its thresholds."""
         rows, output = self._rows_of(part)
         best = (pl.col("tp") / pl.col("k")).max().alias("precision")
         blocks = blocks_of(rows, ["tp", "k"], steps=True)
-        return output.restored(blocks.group_by("group").agg(best)).collect()
+        table = blocks.group_by("group").agg(best)
+        return collected(output.restored(table), engine_for(part.height))
 
     def sums(self, part: pl.DataFrame) -> pl.DataFrame:
         """Return, for each range, its share of the sums of its group."""
         rows, output = self._rows_of(part)
-        return output.restored(aggregate(rows, self.call.plan_of(rows))).collect()
+        table = aggregate(rows, self.call.plan_of(rows))
+        return collected(output.restored(table), engine_for(part.height))
 
     def _rows_of(
         self, part: pl.DataFrame, totals: Collection[str] = ()
@@ -251,7 +255,8 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
     ranges = groups.rows.sort("group", _RANGE_KEY, nulls_last=True)
     ranges = ranges.with_columns(**columns)
     starts = ranges.join(of_groups, on="group", maintain_order="left")
-    return starts.select(_RANGE_KEY, *keys, *columns, *in_all).collect()
+    starts = starts.select(_RANGE_KEY, *keys, *columns, *in_all)
+    return collected(starts, engine_for(counts.height))
 
 
 def _known_total(groups: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:
