@@ -53,7 +53,7 @@ def _rate_at(name: NameMatch, blocks: Blocks) -> Metric:
         from_0_to_1=rate.range == "0 to 1",
         best=rate.best,
         beyond_steps=cutoff.beyond_steps,
-        by_class=rate.by_class,
+        by_class=rate.by_class and cutoff.by_class,
     )
 
 
@@ -101,6 +101,7 @@ def threshold_at(name: NameMatch, blocks: Blocks) -> Metric:
         needs=("a threshold",),
         counts_ranks=isinstance(cutoff, SelectsAtMost),
         beyond_steps=cutoff.beyond_steps,
+        by_class=cutoff.by_class,
     )
 
 
@@ -119,7 +120,7 @@ def _best_value(name: NameMatch, blocks: Blocks) -> Metric:
         best=goal.rate.best,
         beyond_steps=goal.beyond_steps,
         optimum=goal,
-        by_class=goal.rate.by_class,
+        by_class=goal.by_class,
     )
 
 

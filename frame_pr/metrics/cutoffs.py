@@ -123,6 +123,7 @@ class Threshold(Cutoff):
     kind = "threshold"
     may_be_empty = True
     has_expectation = True
+    by_class = True
     threshold: Fraction | float
     """The exact decimal as written; a float if it is infinite."""
     text: str
@@ -166,6 +167,7 @@ class EqualErrors(Cutoff):
     kind = "goal"
     beyond_steps = "all"
     needs = ("positives", "negatives")
+    by_class = True
 
     def __str__(self) -> str:
         return "equal_error_rate"
@@ -244,6 +246,7 @@ class Limit(Cutoff):
         self.limited = limited
         self.kind = limited.kind
         self.needs = limited.needs
+        self.by_class = rates.RATES[self.rate].by_class
         self.is_first = limited.kind != "limit"
         self.may_be_empty = not self.is_first
         # The smallest share within the limit that a ranking may have.

@@ -73,12 +73,14 @@ class Goal(Cutoff):
             needs = ("positives", "negatives")
         self.needs = tuple(fact for fact in needs if fact in _FACTS) or ("rows",)
         self.may_be_empty = True
+        self.by_class = self.rate.by_class
         # The first threshold may be best if no threshold selects a positive.
         self.beyond_steps: BlocksRead = "first without hits"
         if self.limit is not None:
             self.needs += self.limit.needs
             # Predicting nothing, for 0 rows, may be within the limit.
             self.may_be_empty = self.limit.may_be_empty
+            self.by_class = self.by_class and self.limit.by_class
             if self.limit.beyond_steps != "none":
                 self.beyond_steps = self.limit.beyond_steps
 

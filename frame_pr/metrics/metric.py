@@ -204,6 +204,8 @@ class Cutoff:
     """The facts that must be above 0, otherwise no metric has a value there."""
     beyond_steps: BlocksRead = "none"
     """Which blocks without a positive may be where the cutoff is."""
+    by_class: bool = False
+    """Whether it stays where it is if the share of positives changes."""
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table, from the facts of the group and the aggregates."""
@@ -272,7 +274,7 @@ class Metric(NamedTuple):
     optimum: Cutoff | None = None
     """The goal whose best value it is."""
     by_class: bool = False
-    """Whether it compares rates within each class, so their prevalence does not change it."""
+    """Whether it counts within each class, so that the share of positives does not change it."""
 
 
 def by_ties(

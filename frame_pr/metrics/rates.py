@@ -68,7 +68,7 @@ class Rate(NamedTuple):
     best_is_biased: bool = True
     """Whether the best value of a small sample is too good by more than replicates vary."""
     by_class: bool = False
-    """Whether it compares rates within each class, so their prevalence does not change it."""
+    """Whether it counts within each class, so that the share of positives does not change it."""
 
     def value(self, c: Counts) -> pl.Expr:
         """Return the formula in its range, which float weights may leave by a last bit."""
@@ -319,12 +319,14 @@ RATES: Mapping[str, Rate] = {
         needs=("positives",),
         bounded_at=_ALSO_AT_LIMITS,
         row_share=RowShare(lambda t, p: t & p, lambda t, p: t),
+        by_class=True,
     ),
     "specificity": Rate(
         specificity,
         "Specificity",
         needs=("negatives",),
         row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t),
+        by_class=True,
     ),
     "npv": Rate(
         npv,
@@ -339,6 +341,7 @@ RATES: Mapping[str, Rate] = {
         needs=("negatives",),
         row_share=RowShare(lambda t, p: ~t & p, lambda t, p: ~t),
         best="smallest",
+        by_class=True,
     ),
     "fnr": Rate(
         fnr,
@@ -347,6 +350,7 @@ RATES: Mapping[str, Rate] = {
         bounded_at=_ALSO_AT_LIMITS,
         row_share=RowShare(lambda t, p: t & ~p, lambda t, p: t),
         best="smallest",
+        by_class=True,
     ),
     "fdr": Rate(
         fdr,

@@ -44,8 +44,11 @@ class RowMetric(NamedTuple):
     """The size of D of a positive that only known totals count; None: it cannot have any."""
     bias: pl.Expr = pl.lit(0.0)
     """By how much the value of a sample is too large on average, about."""
-    of_prevalence: bool = False
-    """Whether the value changes with the share of positives, for equal scores of both classes."""
+
+    @property
+    def of_prevalence(self) -> bool:
+        """Return whether a test is not about prevalence, but its value depends on it."""
+        return not (metric(self.name).by_class or self.name == "prevalence")
 
     @property
     def bounds_of_means(self) -> BoundsName:
@@ -86,7 +89,6 @@ def _average_precision() -> RowMetric:
         influence=_by_label(of_hit, of_miss) / BLOCKS.positives,
         missing=value / BLOCKS.positives,
         bias=0.7 * (1 - value) / BLOCKS.positives,
-        of_prevalence=True,
     )
 
 
@@ -124,7 +126,6 @@ def _share(name: str, share: RowShare, threshold: Threshold | None) -> RowMetric
         influence=(part - pl.col("value") * whole) / _total(whole),
         whole=whole,
         threshold=threshold,
-        of_prevalence=_counts_both_labels(share) and name != "prevalence",
     )
 
 
@@ -143,20 +144,12 @@ def _mean(name: str, mean: RowMean) -> RowMetric:
         whole=whole,
         of_scores=True,
         is_skewed=mean.of_probabilities and not mean.from_0_to_1,
-        of_prevalence=True,
     )
 
 
 def _total(whole: pl.Expr) -> pl.Expr:
     """Return how often the rows of the group are counted."""
     return (whole * pl.col("count")).sum().over("group")
-
-
-def _counts_both_labels(share: RowShare) -> bool:
-    """Return whether rows of both labels are in the whole of a share, as they are for precision."""
-    truth = pl.col("truth")
-    whole = share.whole(truth, pl.col("reached"))
-    return not (whole.meta.eq(truth) or whole.meta.eq(~truth))
 
 
 _OF_RANKING = {metric.name: metric for metric in (_average_precision(), _roc_auc())}
@@ -172,13 +165,6 @@ def row_metric(name: str) -> RowMetric | None:
     if share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
         return _share(name, share, cutoff)
     return _OF_RANKING.get(name)
-
-
-def drawn_metric(name: str) -> RowMetric:
-    """Return the metric of this name for a bootstrap."""
-    target = row_metric(name)
-    of_prevalence = not metric(name).by_class if target is None else target.of_prevalence
-    return RowMetric(name, of_prevalence=of_prevalence)
 
 
 def of_rows(name: str) -> RowMetric:

@@ -27,7 +27,6 @@ from frame_pr.statistics.bounds import BoundsName
 from frame_pr.statistics.influences import (
     BLOCK_COLUMNS,
     RowMetric,
-    drawn_metric,
     of_rows,
 )
 from frame_pr.statistics.units import (
@@ -368,7 +367,7 @@ def samples(
     parts: dict[bool, dict[int, RowMetric]] = {False: {}, True: {}}
     for m, name in enumerate(what.named.values()):
         has_closed_form = method == "closed" or (method is None and _has_closed_form(name, what))
-        target = _closed_form(name, what) if has_closed_form else drawn_metric(name)
+        target = _closed_form(name, what) if has_closed_form else RowMetric(name)
         parts[not has_closed_form][m] = target
     caller = "a standard error" if parts[False] else "a bootstrap"
     if each_row:

@@ -810,7 +810,12 @@ def test_prevalences_that_differ():
     fp.compare(data, same, "t", "s", between="week")
     # Means of rates within each class: with a bootstrap, too.
     drawn = ["max_balanced_accuracy", "max_informedness", "equal_error_rate", "roc_auc@fpr=0.1"]
+    drawn += ["recall@fpr=0.05", "specificity@recall=0.8", "max_informedness@fpr=0.1"]
     fp.compare(data, drawn, "t", "s", between="week", repeats=100)
+    # A rate within a class, at a cutoff that the prevalence moves.
+    for name in ("informedness@900", "fpr@precision=0.5", "max_balanced_accuracy@precision=0.5"):
+        with pytest.warns(fp.DataWarning, match=f"{name} depends on the prevalence"):
+            fp.compare(data, name, "t", "s", between="week", repeats=100)
     # Equal prevalences, up to chance.
     equal = data.with_columns(week=pl.int_range(pl.len()) // 2 % 2)
     fp.compare(equal, "average_precision", "t", "s", between="week")
