@@ -306,10 +306,10 @@ def _is_best(text: pl.Expr, name: str, sign: pl.Expr, columns: Sequence[str]) ->
 
 def _p_values_of_systems(table: pl.DataFrame, tests: pl.DataFrame) -> pl.Series:
     """Return the p-values of the rows of intervals; null for those of the baseline."""
-    if not {"metric", "system", "value"}.issubset(table.columns):
+    if not {"metric", "system", "value", *_BOUNDS}.issubset(table.columns):
         raise ValueError(
             "tests: they mark the intervals of systems, and the frame is not the result of "
-            "intervals for several scores"
+            "intervals, or of report with confidence=, for several scores"
         )
     p_values = _p_values(tests)
     if p_values is None or not {"metric", "system"}.issubset(tests.columns):

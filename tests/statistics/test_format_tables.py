@@ -262,6 +262,15 @@ def test_what_is_refused(arguments, error, sentence):
     assert str(raised.value).startswith(sentence)
 
 
+def test_tests_need_bounds():
+    means = RUN.pr.intervals(NAMED, **CALL, mean_over="q")
+    tests = RUN.pr.compare(NAMED, **CALL, mean_over="q", baseline="old_1")
+    sentence = r"^tests: they mark .* with confidence=, for several scores$"
+    for frame in (means.drop("low", "high"), RUN.pr.report("y", ["new", "old_1"])):
+        with pytest.raises(ValueError, match=sentence):
+            fp.format_table(frame, tests=tests)
+
+
 @pytest.mark.parametrize(
     ("key", "markdown", "latex"),
     [
