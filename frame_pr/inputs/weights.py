@@ -123,7 +123,7 @@ def ends_of(rows: pl.LazyFrame, column: str, *, has_counts: bool) -> pl.LazyFram
 
 def check_counts(name: str, counts: pl.Series) -> None:
     """Check that counts are integers of at least 0, none is missing, and their sum fits."""
-    if _surely_fit(counts):
+    if _surely_fit(counts) and not counts.null_count():
         return
     column = f"count column {shown(name)}"
     floats = counts.cast(pl.Float64).fill_nan(None)
@@ -145,7 +145,8 @@ def check_weights(
 
     A gain may be missing if the label is.
     """
-    if counts is None and _surely_fit(weights):
+    fits = counts is None and _surely_fit(weights)
+    if fits and not weights.null_count():
         return
     column = f"{argument} column {shown(name)}"
     floats = weights.cast(pl.Float64).fill_nan(None)
@@ -157,6 +158,8 @@ def check_weights(
             missing &= truth.is_not_nan()
         way = "fill them where there is a truth, 0 is worth nothing"
     _refuse_missing(column, missing, way)
+    if fits:
+        return
     is_bad = (floats < 0) | floats.is_infinite()
     refuse_values(column, weights, is_bad, f"{argument}s are finite, and 0 or more")
     if not weights.dtype.is_integer():
@@ -189,15 +192,13 @@ def refuse_values(column: str, numbers: pl.Series, is_bad: pl.Series, advice: st
 def _surely_fit(numbers: pl.Series) -> bool:
     """Return whether the ends of integers show that all are at least 0, and that their sum fits.
 
-    Most columns do so.
-
-    For 2M rows, this takes 0.5 ms in place of 12.
+    Most columns do so. For 2M rows, this takes 0.5 ms in place of 12.
     """
-    if not numbers.dtype.is_integer() or numbers.is_empty() or numbers.null_count():
+    if not numbers.dtype.is_integer():
         return False
     low: Any = numbers.min()
     high: Any = numbers.max()
-    return bool(low >= 0 and high * len(numbers) <= _LARGEST_SUM)
+    return bool(low is not None and low >= 0 and high * len(numbers) <= _LARGEST_SUM)
 
 
 def _sum_is_too_large(numbers: pl.Series, counts: pl.Series | None = None) -> bool:
