@@ -141,10 +141,8 @@ def _running_totals(
         # Codes of thresholds may depend on the system of the group.
         table = table.with_columns(group=key.group())
     # As columns, because the streaming engine would compute each of these expressions again.
-    ends_of_rows = {"end": _ends_block(ranked, rows, each_row=each_row)}
-    if early:
-        ends_of_rows["ends_group"] = key.ends(of="group")
-    table = table.with_columns(**runs, **ends_of_rows)
+    end_of_block = _ends_block(ranked, rows, each_row=each_row)
+    table = table.with_columns(**runs, end=end_of_block, ends_group=key.ends(of="group"))
 
     end = pl.col("end")
     if early:
