@@ -156,8 +156,10 @@ def _running_totals(
         table = table.with_columns(before=at_start.forward_fill())
     table = table.with_columns(**sums).filter(end)
 
+    # A sum is a copy. Where a piece of one row is kept, its column itself would keep the memory of
+    # a whole piece: 18 metrics of 2M rows took 37 bytes a row in place of 33.
     result = {"group": key.group()}
-    result |= {name: pl.col(name) for name in (*runs, *sums)} | {ROWS.run: run}
+    result |= {name: pl.col(name) + 0 for name in (*runs, *sums)} | {ROWS.run: run}
     if "size" in wanted:
         before = pl.col("before") if early else run.shift(1, fill_value=0)
         result["size"] = run - before
