@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.groups import Groups, judged_groups
 from frame_pr.inputs.request import Request
@@ -64,15 +64,16 @@ def _warn_of_whole_scores(
     """Warn of scores that look like predicted classes or like ranks, by their values."""
     data = selection.data
     keys = list(selection.keys)
-    classes: list[str] = []
+    classes: dict[str, Any] = {}
     ranks: list[str] = []
     for column in selection.scores:
         score = data[column]
-        ends: Any = (score.min(), score.max())
-        if ends in _CLASSES and not request.says_ties:
-            if _hold(score, _NUMBER.is_in([*map(float, ends)])):
-                classes.append(column)
-        elif ends[0] == 1 < ends[1] <= data.height and not request.ascending:
+        low: Any = score.min()
+        high: Any = score.max()
+        if (low, high) in _CLASSES and not request.says_ties:
+            if not score.is_between(low, high, closed="none").any():
+                classes[column] = low
+        elif low == 1 < high <= data.height and not request.ascending:
             ranks.append(column)
     # If one system has other scores, a rule is compared with a model.
     others = [data[column] for column in selection.scores if column not in classes]
@@ -80,15 +81,12 @@ def _warn_of_whole_scores(
         score.dtype.is_integer() or _hold(score, _IS_WHOLE) for score in others
     ):
         return
-    rows = _rows_of_few_groups(data, keys).with_columns(hit=is_positive)
-    for column in (*classes, *ranks):
-        of_score = rows.rename({column: "score"})
-        if column in classes:
-            first = of_score.select(*keys, _NUMBER).drop_nulls("score").head(_FIRST)
-            tied = collected(first, engine_for(data.height)).is_duplicated()
-            _warn_of_classes(tied, data[column].min(), selection.scores[column])
-        else:
-            _warn_of_ranks(of_score.collect(), keys, selection.scores[column])
+    for column, low in classes.items():
+        are_tied = _has_ties(data, keys, column)
+        _warn_of_classes(low, selection.scores[column], are_tied=are_tied)
+    for column in ranks:
+        rows = _rows_of_few_groups(data, keys).with_columns(hit=is_positive)
+        _warn_of_ranks(rows.rename({column: "score"}).collect(), keys, selection.scores[column])
 
 
 def _hold(scores: pl.Series, condition: pl.Expr) -> bool:
@@ -110,9 +108,19 @@ def _rows_of_few_groups(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame
     return rows.lazy().join(few_keys.lazy(), on=keys, how="semi", nulls_equal=True)
 
 
-def _warn_of_classes(tied: pl.Series, low: Any, name: str) -> None:
+def _has_ties(rows: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
+    """Return whether scores are equal within a group."""
+    # The first rows of most frames tell, and take no time.
+    if rows.height > _FIRST and _has_ties(rows.head(_FIRST), keys, column):
+        return True
+    few = _rows_of_few_groups(rows, keys).rename({column: "score"})
+    first = few.select(*keys, _NUMBER).drop_nulls("score").head(_FIRST)
+    return collected(first, "in-memory").is_duplicated().any()
+
+
+def _warn_of_classes(low: Any, name: str, *, are_tied: bool) -> None:
     # If no rows of a group are tied, these scores rank them.
-    if tied.any():
+    if are_tied:
         warn(
             f"score: column {shown(name)} holds only the whole numbers {int(low)} and 1, which "
             "look like predicted classes and hardly rank the rows; give probabilities or scores, "
