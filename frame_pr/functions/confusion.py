@@ -542,7 +542,8 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
         "truth": label_value(pl.col("truth"), schema["truth"]),
         "prediction": label_value(pl.col("0"), schema["0"]),
     }
-    common = pl.DataFrame(schema=schema).select(**labels).unpivot().schema["value"]
+    columns = pl.LazyFrame(schema=schema).select(**labels)
+    common = columns.unpivot().collect_schema()["value"]
     return {name: label.cast(common) for name, label in labels.items()}
 
 

@@ -23,6 +23,7 @@ _HASHED_FROM = 2**12
 _SIGNED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64)
 NARROW = (*_SIGNED, pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32)
 """The dtypes whose values an Int64 holds."""
+_ONLY_GROUP = pl.lit(0, dtype=pl.Int64)
 _INTEGERS = (*NARROW, pl.UInt64, pl.Date, pl.Time, pl.Datetime, pl.Duration)
 
 
@@ -148,7 +149,7 @@ class _Digit(NamedTuple):
     dtype: pl.DataType
     integer: type[pl.DataType]
     """The integers that hold all keys of the dtype."""
-    lowest: pl.Expr
+    lowest: int
     base: int
 
     @classmethod
@@ -160,8 +161,7 @@ class _Digit(NamedTuple):
         low: Any = integers.min() or 0
         high: Any = integers.max() or 0
         integer = pl.UInt64 if column.dtype == pl.UInt64 else pl.Int64
-        lowest = pl.lit(int(low), dtype=integer)
-        return cls(column.name, column.dtype, integer, lowest, int(high) - int(low) + 2)
+        return cls(column.name, column.dtype, integer, int(low), int(high) - int(low) + 2)
 
     def of_key(self) -> pl.Expr:
         """Return the digit of a key."""
@@ -178,7 +178,7 @@ class _Digit(NamedTuple):
 
 def _number_by_digits(frame: pl.DataFrame, digits: Sequence[_Digit], group: pl.Expr) -> Groups:
     """Number groups by the digits of their keys, of which the last one is the lowest."""
-    number = pl.lit(0, dtype=pl.Int64)
+    number = _ONLY_GROUP
     keys: dict[str, pl.Expr] = {}
     if digits:
         first, *others = digits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
@@ -12,6 +12,8 @@ from frame_pr.frames.kinds import Frame, FrameKind, on_frame
 from frame_pr.inputs.groups import Groups
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.validate import Selection
+
+_OTHERS = pl.exclude("group")
 
 
 class OutputFrame(NamedTuple, Generic[Frame]):
@@ -36,20 +38,22 @@ class OutputFrame(NamedTuple, Generic[Frame]):
 
     def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Return a table with the keys as `key0`, `key1`, ... in place of its `group`."""
-        return self._with_keys(table, self.key_columns.values())
+        return self._with_keys(table, self.key_columns.values(), [_OTHERS])
 
     def restore(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Return a table with the caller's keys in place of its `group`."""
-        return self._with_keys(table, self.keys)
+        return self._with_keys(table, self.keys, [_OTHERS])
 
-    def _with_keys(self, table: pl.LazyFrame, names: Collection[str]) -> pl.LazyFrame:
+    def _with_keys(
+        self, table: pl.LazyFrame, names: Collection[str], columns: Iterable[pl.Expr]
+    ) -> pl.LazyFrame:
         keys = [formula.alias(name) for formula, name in zip(self.formulas, names, strict=True)]
-        return table.select(*keys, pl.exclude("group"))
+        return table.select(*keys, *columns)
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """Return the keys, then these columns of a table, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
-        return self.give(self.restore(table.select("group", *map(by_name, columns))), self.keys)
+        return self.give(self._with_keys(table, self.keys, map(by_name, columns)), self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
         """Return a result as a frame of the caller's kind."""
@@ -77,9 +81,11 @@ def on_rows(
     `all_rows`: it gives back all rows.
     """
     items = None if all_rows else request.columns
-    empty = request.without_rows()
     return on_frame(
-        frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty)
+        frame,
+        lambda rows: compute(rows, request),
+        items,
+        lambda no_rows: compute(no_rows, request.without_rows()),
     )
 
 

@@ -85,6 +85,8 @@ class Rows:
     @cached_property
     def score_dtype(self) -> pl.DataType:
         """Return the dtype of the column `score`."""
+        if len(self.score_dtypes) == 1:
+            return self.score_dtypes[0]
         return self.frame.collect_schema()["score"]
 
     @cached_property
@@ -228,9 +230,9 @@ def groups_of(rows: Rows, output: OutputFrame[Any]) -> pl.LazyFrame:
 def _frames_of_totals(selection: Selection[Any]) -> dict[str, FrameOfTotals]:
     """Read the frames of known numbers, by the option."""
     role_of = {name: role for role, name in selection.keys.items()}
-    schema = selection.data.schema
     return {
-        name: totals_frame(kind, name, role_of, schema) for name, kind in selection.frames.items()
+        name: totals_frame(kind, name, role_of, selection.data.schema)
+        for name, kind in selection.frames.items()
     }
 
 

@@ -236,7 +236,7 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
     if len(unsorted.numbers) != 1:
         return None
     ((name, number),) = unsorted.numbers.items()
-    most = _largest_if_small(unsorted.frame, number)
+    most = _largest_if_small(unsorted, number)
     layout = None if most is None else unsorted.key.with_numbers(most)
     if layout is None:
         return None
@@ -245,12 +245,12 @@ def _sorted_with_number(unsorted: _Unsorted) -> PackedRows | None:
     return unsorted.in_order(table, layout, {name: layout.number()})
 
 
-def _largest_if_small(frame: pl.LazyFrame, number: pl.Expr) -> int | None:
+def _largest_if_small(unsorted: _Unsorted, number: pl.Expr) -> int | None:
     """Return the largest value of a number, if it is whole and all values are small."""
-    extremes = frame.select(low=number.min(), high=number.max())
+    extremes = unsorted.frame.select(low=number.min(), high=number.max())
     if extremes.collect_schema()["high"] != pl.Int64:
         return None
-    least, most = extremes.collect(engine="streaming").row(0)
+    least, most = collected(extremes, engine_for(unsorted.height)).row(0)
     if least is None or least < 0 or most >= _SMALL_NUMBER:
         return None
     return int(most)
