@@ -50,11 +50,11 @@ STEPS = [
         "search.*: MAP, tie_break",
     ),
     Step(
-        "plans of 24 aggregates are collected in memory (`_MANY`)",
+        "sums over ranks are computed in memory (`sums_ranks`)",
         "metrics/aggregation.py",
-        "if len(plan.over_groups) >= _MANY and SMALL <= rows.height < _IN_MEMORY:",
+        "if sums_ranks and SMALL <= rows.height < _IN_MEMORY:",
         "if False:",
-        "search: 42 measures$",
+        "search.*: 42 measures$|lists: six",
     ),
     Step(
         "few blocks are collected in one piece (`_in_one_piece`)",
@@ -84,7 +84,7 @@ LAST_COUNT = LARGEST""",
     Step(
         "the total of unweighted rows is an index (`_total_of_rows`)",
         "ranking/blocks.py",
-        'return pl.col("index").cast(pl.Int64) + 1',
+        "return _ROW_NUMBER",
         "return pl.repeat(1, pl.len(), dtype=pl.Int64).cum_sum()",
         "1 x 2M, untied: average_precision",
     ),
