@@ -140,9 +140,17 @@ def _computed(
     arguments = {
         role: argument for role, argument in argument_of.items() if argument in computed_by
     }
-    data = computed(
-        source, {role: column for role, (_, column) in named.items()}, arguments, kind.height
-    )
+    # Columns of the frame stay as they are: a query would copy texts if the chunks of the columns
+    # differ, as they do after a join.
+    plain = [
+        kind.column(name).alias(role) for role, (name, _) in named.items() if role not in arguments
+    ]
+    columns = {role: named[role][1] for role in arguments}
+    if plain:
+        # A literal gets as many rows as these columns have.
+        columns["rows"] = pl.repeat(None, pl.len(), dtype=pl.Null)
+    data = computed(source, columns, arguments, kind.height)
+    data = data.drop("rows", strict=False).with_columns(plain)
     return {role: name for role, (name, _) in named.items()}, data, arguments
 
 
