@@ -149,7 +149,8 @@ def check_weights(
     if fits and not weights.null_count():
         return
     column = f"{argument} column {shown(name)}"
-    floats = weights.cast(pl.Float64).fill_nan(None)
+    is_whole = weights.dtype.is_integer()
+    floats = weights if is_whole else weights.cast(pl.Float64).fill_nan(None)
     missing = floats.is_null()
     way = "fill them, 0 leaves out"
     if argument == "gain":
@@ -162,7 +163,7 @@ def check_weights(
         return
     is_bad = (floats < 0) | floats.is_infinite()
     refuse_values(column, weights, is_bad, f"{argument}s are finite, and 0 or more")
-    if not weights.dtype.is_integer():
+    if not is_whole:
         refuse_values(
             column,
             weights,

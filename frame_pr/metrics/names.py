@@ -77,6 +77,7 @@ def _read(name: str, blocks: Blocks) -> Metric:
     raise ValueError(f"no metric is named {name!r}; {hint}")
 
 
+@lru_cache(maxsize=1024)
 def _match(name: str) -> tuple[Family, NameMatch] | None:
     """Return the family of a name, and the match of its pattern. A fraction is no rank."""
     if re.fullmatch(_FRACTION, name.partition("@")[2]):

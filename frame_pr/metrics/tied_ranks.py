@@ -56,8 +56,11 @@ def value_where(
         # a query, such as `struct.field`, would take longer than everything else.
         table = column.struct.unnest()
         zeros = _ZERO.new_from_index(0, len(table))
-        rows = table.get_column("condition").arg_true()
-        return zeros.scatter(rows, value(table[rows])) if len(rows) else zeros
+        is_wanted = table.get_column("condition")
+        if not is_wanted.any():
+            return zeros
+        rows = is_wanted.arg_true()
+        return zeros.scatter(rows, value(table[rows]))
 
     # The value is null if there is no rank, and no rank is no tie.
     columns = {"condition": condition.fill_null(False), **numbers}

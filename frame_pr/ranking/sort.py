@@ -296,10 +296,14 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
 
     end = pl.col("end")
     starts = end.shift(1, fill_value=True)
-    is_tied = ~(starts & end) & key.is_retrieved()
+    is_tied = ~(starts & end)
     at = table.select(is_tied.arg_true()).to_series()
+    tied = table[at]
+    is_retrieved = tied.select(key.is_retrieved()).to_series()
+    if not is_retrieved.all():
+        at = at.filter(is_retrieved)
+        tied = tied.filter(is_retrieved)
     if at.len():
-        tied = table[at]
         row_numbers = tied.select(row).to_series()
         values = rows.frame.select(pl.col("tie").gather(row_numbers))
         tied = tied.hstack(collected(values, "in-memory"))
