@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
-from typing import Any, Generic, Literal, cast
+from typing import Any, Generic, cast
 
 import polars as pl
 
@@ -129,8 +129,7 @@ class FrameKind(Generic[Frame]):
 
     def give(self, table: pl.LazyFrame, keys: Collection[Any]) -> Frame:
         """Return a result, with the dtypes of the caller's columns `keys`; see `convert`."""
-        engine: Literal["in-memory", "auto"] = "in-memory" if self.height < SMALL else "auto"
-        return self.finish(self.convert(collected(table, engine), keys))
+        return self.finish(self.convert(collected(table, self.height), keys))
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """Return the caller's rows with these columns of a table appended."""
@@ -176,25 +175,20 @@ class FrameKind(Generic[Frame]):
 def collect_in_order(table: pl.LazyFrame, columns: list[str]) -> pl.DataFrame:
     """Collect columns of a table in the order of its rows."""
     # The streaming engine takes twice as long for a join that keeps the order of the rows.
-    return collected(table.select(map(by_name, columns)), "in-memory")
+    return collected(table.select(map(by_name, columns)))
 
 
-def engine_for(rows: int) -> Literal["streaming", "in-memory"]:
-    """Return the engine that is faster for a query over so many rows."""
-    return "streaming" if rows >= SMALL else "in-memory"
+def collected(table: pl.LazyFrame, rows: int = 0) -> pl.DataFrame:
+    """Collect a plan over so many rows; by default in memory, however many there are.
 
-
-def collected(
-    table: pl.LazyFrame,
-    engine: Literal["in-memory", "streaming", "auto"],
-) -> pl.DataFrame:
-    """Collect the rows of a plan. Errors are those of this package."""
+    Errors are those of this package.
+    """
     try:
-        if engine == "in-memory":
-            # `collect_all` runs on the threads of polars. `collect` passes each step to them from
-            # the caller's thread, which takes twice the time for ten rows.
-            return pl.collect_all([table], engine=engine, optimizations=_IN_MEMORY)[0]
-        return table.collect(engine=engine)
+        if rows >= SMALL:
+            return table.collect(engine="streaming")
+        # `collect_all` runs on the threads of polars. `collect` passes each step to them from the
+        # caller's thread, which takes twice the time for ten rows.
+        return pl.collect_all([table], engine="in-memory", optimizations=_IN_MEMORY)[0]
     except ValueError as error:
         # Drop what the in-memory engine adds: it describes expressions that the caller did not
         # write.

@@ -11,7 +11,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import check_text, check_whole, is_whole, public
 from frame_pr.frames.columns import has_keys, refuse_clash, refuse_existing, root_names, stacked
-from frame_pr.frames.kinds import Frame, collected, engine_for
+from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import Metrics, append_metrics, metrics_named
 from frame_pr.inputs.options import (
@@ -295,18 +295,17 @@ def _collected_blocks(
     rows: Rows, blocks: pl.LazyFrame, formulas: Mapping[str, pl.Expr]
 ) -> pl.DataFrame:
     """Collect the columns that formulas read; of float weights their values, which are narrower."""
-    engine = engine_for(rows.height)
     if rows.weights.fractional:
-        return collected(blocks.select(**formulas), engine)
+        return collected(blocks.select(**formulas), rows.height)
     # The maximum from the end takes as much memory as all other columns, so it waits until these
     # are collected.
     last = "interpolated_precision"
     read = root_names(formulas.values())
     first = blocks.select("group", *(name for name in read if name != last))
-    counts = collected(first, engine)
+    counts = collected(first, rows.height)
     if last in read:
         largest = running_columns()[last].alias(last)
-        counts.hstack(collected(counts.lazy().select(largest), engine), in_place=True)
+        counts.hstack(collected(counts.lazy().select(largest), rows.height), in_place=True)
     return counts.drop("group")
 
 

@@ -115,7 +115,7 @@ def _has_ties(rows: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
         return True
     few = _rows_of_few_groups(rows, keys).rename({column: "score"})
     first = few.select(*keys, _NUMBER).drop_nulls("score").head(_FIRST)
-    return collected(first, "in-memory").is_duplicated().any()
+    return collected(first).is_duplicated().any()
 
 
 def _warn_of_classes(low: Any, name: str, *, are_tied: bool) -> None:

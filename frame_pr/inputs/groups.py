@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.inputs.values import label_value
 
 MOST_GROUPS = 2**60
@@ -64,7 +64,7 @@ def _number_by_look_up(
         is_start = run != run.shift(1)
         rows = rows.filter(is_start.fill_null(True))
     unique = rows.lazy().unique().sort(keys)
-    distinct = collected(unique, engine_for(len(rows))).rechunk()
+    distinct = collected(unique, len(rows)).rechunk()
     if distinct.height > limit:
         raise ValueError(
             f"{distinct.height} distinct keys: with these arguments {limit} is the most; evaluate "
@@ -113,7 +113,7 @@ def _places_of_keys(rows: pl.DataFrame, distinct: pl.DataFrame) -> pl.Series:
     numbers = distinct.lazy().select(key=key, group=number)
     places = rows.lazy().select(key=key)
     places = places.join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
-    return collected(places.select("group"), "in-memory").to_series()
+    return collected(places.select("group")).to_series()
 
 
 def judged_groups(groups: Groups, height: int) -> tuple[pl.Series, int]:
@@ -121,22 +121,21 @@ def judged_groups(groups: Groups, height: int) -> tuple[pl.Series, int]:
 
     `height`: the number of rows.
     """
-    engine = engine_for(height)
     rows = groups.rows
     schema = rows.collect_schema()
     if "absent" in schema:
         rows = rows.filter(~pl.col("absent"))
     group = pl.col("group")
     has_label = label_value(pl.col("truth"), schema["truth"]).is_not_null()
-    judged = collected(rows.filter(has_label).select(group.unique()), engine).to_series()
+    judged = collected(rows.filter(has_label).select(group.unique()), height).to_series()
 
     ends = rows.select(first=group.min(), last=group.max())
-    first, last = collected(ends, engine).row(0)
+    first, last = collected(ends, height).row(0)
     # Mostly all numbers between these are groups with a label. To count the distinct numbers takes
     # five times as long.
     if first is not None and last - first + 1 == judged.len():
         return judged, judged.len()
-    return judged, collected(rows.select(group.n_unique()), engine).item()
+    return judged, collected(rows.select(group.n_unique()), height).item()
 
 
 class _Digit(NamedTuple):

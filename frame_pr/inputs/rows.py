@@ -294,7 +294,7 @@ def _counting_rows(
         conditions.append(pl.col("count") > 0)
     if not conditions:
         return data, groups
-    data = collected(rows.filter(conditions), "in-memory")
+    data = collected(rows.filter(conditions))
     return data, groups._replace(rows=data.lazy())
 
 

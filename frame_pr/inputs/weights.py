@@ -100,7 +100,7 @@ class Weights(NamedTuple):
         """
         if not self.fractional:
             return self
-        least, bound = collected(ends, "in-memory").row(0)
+        least, bound = collected(ends).row(0)
         largest = [total.select(pl.exclude("group").max()).collect().item() for total in totals]
         bound = max([bound, *filter(None, largest)])
         unit = float(2.0 ** (_BITS - frexp(bound or 1.0)[1]))

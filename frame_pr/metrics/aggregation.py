@@ -169,7 +169,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     # table: in memory, six metrics of lists take 0.95 of the time, and 42 of a run two thirds.
     sums_ranks = any(record.counts_ranks for record in plan.metrics.values())
     if sums_ranks and SMALL <= rows.height < _IN_MEMORY:
-        table = collected(table, "in-memory").lazy()
+        table = collected(table).lazy()
     return table.select("group", **{name: pl.col(source) for name, source in named.items()})
 
 

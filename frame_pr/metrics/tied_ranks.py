@@ -34,7 +34,7 @@ def compute_in_steps(table: pl.DataFrame, steps: Sequence[Mapping[str, pl.Expr]]
     plan = table.lazy()
     for step in steps:
         plan = plan.with_columns(**step)
-    return collected(plan.select("value"), "in-memory").to_series()
+    return collected(plan.select("value")).to_series()
 
 
 def discounts_of_ties(condition: pl.Expr, before: pl.Expr, upto: pl.Expr, metric: str) -> pl.Expr:

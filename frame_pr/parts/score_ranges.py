@@ -15,7 +15,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.inputs.groups import MOST_GROUPS, Groups, number_groups
 from frame_pr.inputs.request import TOTALS, kind_of_totals
 from frame_pr.inputs.results import OutputFrame
@@ -147,7 +147,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     )
     keys = dict(zip(call.by, sums.keys.values(), strict=True))
     result = finalize(groups, ["group"], plan).select(**keys, **call.named)
-    return collected(result, engine_for(table.height))
+    return collected(result, table.height)
 
 
 def _key_columns(call: PartQuery) -> dict[str, str]:
@@ -178,7 +178,7 @@ class Ranges:
         unjudged_of_groups = groups.agg(unjudged.alias(UNJUDGED.total))
         for total in (unjudged_of_groups, *rows.totals):
             table = table.join(total, on="group", how="left")
-        return collected(output.restored(table), engine_for(part.height))
+        return collected(output.restored(table), part.height)
 
     def best_precision(self, part: pl.DataFrame) -> pl.DataFrame:
         """Return, for each range, the largest precision at any of its thresholds."""
@@ -186,13 +186,13 @@ class Ranges:
         best = (pl.col("tp") / pl.col("k")).max().alias("precision")
         blocks = blocks_of(rows, ["tp", "k"], steps=True)
         table = blocks.group_by("group").agg(best)
-        return collected(output.restored(table), engine_for(part.height))
+        return collected(output.restored(table), part.height)
 
     def sums(self, part: pl.DataFrame) -> pl.DataFrame:
         """Return, for each range, its share of the sums of its group."""
         rows, output = self._rows_of(part)
         table = aggregate(rows, self.call.plan_of(rows))
-        return collected(output.restored(table), engine_for(part.height))
+        return collected(output.restored(table), part.height)
 
     def _rows_of(
         self, part: pl.DataFrame, totals: Collection[str] = ()
@@ -256,7 +256,7 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, weights: Weights) -> pl.Dat
     ranges = ranges.with_columns(**columns)
     starts = ranges.join(of_groups, on="group", maintain_order="left")
     starts = starts.select(_RANGE_KEY, *keys, *columns, *in_all)
-    return collected(starts, engine_for(counts.height))
+    return collected(starts, counts.height)
 
 
 def _known_total(groups: Groups, call: PartQuery, name: str, dtype: pl.DataType) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from frame_pr.frames.arguments import (
 )
 from frame_pr.frames.columns import column_names
 from frame_pr.frames.dispatch import read_stream
-from frame_pr.frames.kinds import collected, engine_for, projected
+from frame_pr.frames.kinds import collected, projected
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.functions.evaluation import evaluate, keys_of_means
@@ -361,7 +361,7 @@ class ScoredRows(NamedTuple):
         """Read a stream or a LazyFrame, which the calls that follow would read again."""
         frame = read_stream(self.frame)
         if isinstance(frame, pl.LazyFrame):
-            frame = collected(projected(frame, self.request.columns), "auto")
+            frame = projected(frame, self.request.columns).collect()
         return self._replace(frame=frame)
 
     def table(self, names: Sequence[str]) -> Result:
@@ -418,7 +418,7 @@ class Group(NamedTuple):
                 quantity = rate_of(_RATES.get(name, name)).value(counts)
             axes[axis] = quantity.cast(pl.Float64)
         query = self.table.lazy().select(**axes)
-        return query.collect(engine=engine_for(self.table.height)).rechunk()
+        return collected(query, self.table.height).rechunk()
 
     @property
     def is_ascending(self) -> bool:
@@ -664,7 +664,7 @@ def _areas(points: pl.DataFrame, chart: Chart) -> Numbers:
     if chart.interpolated:
         areas["envelope_area"] = (width * pl.col("envelope")).sum()
     query = points.lazy().select(**areas)
-    return query.collect(engine=engine_for(points.height)).row(0, named=True)
+    return collected(query, points.height).row(0, named=True)
 
 
 def _marked(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import polars as pl
 
 from frame_pr.frames.arguments import DEFAULTS
-from frame_pr.frames.kinds import SMALL, collected, engine_for
+from frame_pr.frames.kinds import SMALL, collected
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
@@ -424,7 +424,7 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     columns = ["group", "count"] if rows.has_counts else ["group"]
     gains = rows.frame.filter(pl.col("gain") > 0)
     gains = gains.select(*columns, score="gain", truth=pl.lit(False))
-    table = collected(gains, engine_for(rows.height))
+    table = collected(gains, rows.height)
     by_gain = replace(
         rows,
         frame=table.lazy(),

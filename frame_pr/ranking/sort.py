@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import GAINS, UNJUDGED, Weights, ends_of
 from frame_pr.ranking.sort_keys import SortKey, key_of
@@ -87,7 +87,7 @@ def pack_rows(rows: Rows, extra_sums: Collection[str]) -> PackedRows:
     `extra_sums`: those of `EXTRA_SUMS` that are needed.
     """
     unsorted = _unsorted(rows, extra_sums)
-    table = collected(unsorted.keys(), engine_for(rows.height))
+    table = collected(unsorted.keys(), rows.height)
     numbers = {name: pl.col(name) for name in unsorted.numbers}
     return unsorted.in_order(table, unsorted.key, numbers)
 
@@ -164,7 +164,7 @@ def _are_few(unsorted: _Unsorted) -> bool:
         # them from all rows.
         starts = (unsorted.height // 4, unsorted.height * 3 // 4)
         parts = (unsorted.frame.slice(start, size // 2) for start in starts)
-        packed = (collected(part.select(unsorted.packed), "in-memory") for part in parts)
+        packed = (collected(part.select(unsorted.packed)) for part in parts)
         keys = pl.concat(packed)
         distinct = keys.n_unique() / max(len(keys), 1)
         if distinct < 0.3:
@@ -213,7 +213,7 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     if layout is None:
         # A place does not fit into the keys, so they are sorted together with the columns.
         frame = unsorted.frame.with_row_index("row").select(*columns, "row", key=unsorted.packed)
-        table = collected(frame, engine_for(unsorted.height)).sort("key")
+        table = collected(frame, unsorted.height).sort("key")
         numbers = {**unsorted.numbers, "row": pl.col("row")}
         return unsorted.in_order(table, unsorted.key, numbers)
 
@@ -222,7 +222,7 @@ def _sorted_with_places(unsorted: _Unsorted) -> PackedRows:
     table = _sorted_keys(numbered, _with_number(unsorted, layout, place), layout)
     if columns:
         places = table.select(layout.number().cast(pl.UInt32)).to_series()
-        unordered = collected(unsorted.frame.select(columns), "in-memory").rechunk()
+        unordered = collected(unsorted.frame.select(columns)).rechunk()
         table = table.hstack(unordered[places])
     numbers = {**unsorted.numbers, "row": layout.number()}
     return unsorted.in_order(table, layout, numbers)
@@ -250,7 +250,7 @@ def _largest_if_small(unsorted: _Unsorted, number: pl.Expr) -> int | None:
     extremes = unsorted.frame.select(low=number.min(), high=number.max())
     if extremes.collect_schema()["high"] != pl.Int64:
         return None
-    least, most = collected(extremes, engine_for(unsorted.height)).row(0)
+    least, most = collected(extremes, unsorted.height).row(0)
     if least is None or least < 0 or most >= _SMALL_NUMBER:
         return None
     return int(most)
@@ -272,9 +272,8 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
         in_range = (unsorted.group.is_between(first, first + size - 1) for first in firsts)
         ranges = [unsorted.frame.filter(condition) for condition in in_range]
 
-    engine = engine_for(unsorted.height)
     keys = (part.select(key=packed) for part in ranges)
-    sorted_keys = (collected(part, engine).to_series().sort() for part in keys)
+    sorted_keys = (collected(part, unsorted.height).to_series().sort() for part in keys)
     return pl.concat(sorted_keys).to_frame()
 
 
@@ -292,7 +291,7 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
     numbers = dict(ranked.numbers)
     row = numbers.pop("row").cast(pl.UInt32)
     plan = ranked.table.lazy().with_columns(end=key.ends(of="block"))
-    table = collected(plan, engine_for(len(ranked.table)))
+    table = collected(plan, len(ranked.table))
 
     end = pl.col("end")
     starts = end.shift(1, fill_value=True)
@@ -306,7 +305,7 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
     if at.len():
         row_numbers = tied.select(row).to_series()
         values = rows.frame.select(pl.col("tie").gather(row_numbers))
-        tied = tied.hstack(collected(values, "in-memory"))
+        tied = tied.hstack(collected(values))
 
         block = pl.col("block")
         tie = pl.col("tie")
@@ -340,7 +339,7 @@ def _scattered(ranked: PackedRows, *, unranked: bool) -> pl.Series:
         table = table.filter("retrieved")
     numbers = pl.repeat(None if unranked else 0, height, dtype=pl.UInt32, eager=True)
     number = pl.col("starts").cast(pl.UInt32).cum_sum() - 1
-    numbered = collected(table.select("row", number=number), "in-memory")
+    numbered = collected(table.select("row", number=number))
     return numbers.scatter(numbered["row"], numbered["number"]).alias("block_number")
 
 
@@ -354,5 +353,5 @@ def _looked_up(rows: pl.LazyFrame, ranked: PackedRows) -> pl.Series:
     number = pl.int_range(pl.len(), dtype=pl.UInt32)
     numbered = blocks.with_columns(block_number=number)
     joined = rows.join(numbered, on="block", how="left", maintain_order="left")
-    numbers = collected(joined.select("block_number"), "in-memory")
+    numbers = collected(joined.select("block_number"))
     return numbers.to_series()

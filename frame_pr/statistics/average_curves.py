@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import check_choice, check_flag, check_whole, public
-from frame_pr.frames.kinds import Frame, collected, engine_for, lazily
+from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
 from frame_pr.inputs.request import Use, request_of
@@ -253,7 +253,7 @@ def _values_at_levels(frame: Any, what: Evaluation, metric: str, last: int) -> U
     columns = ("precision", "recall_step", "interpolated_precision")
     blocks = curve_table(rows, columns, unretrieved=True)
     heights = heights_of(blocks, last, interpolated=metric != "precision")
-    table = collected(output.restored(heights), engine_for(rows.height))
+    table = collected(output.restored(heights), rows.height)
     return UnitValues(what, output, what.key_columns(output), table)
 
 

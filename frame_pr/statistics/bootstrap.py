@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.arguments import check_flag, check_whole
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.frames.progress import with_progress
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
@@ -206,7 +206,7 @@ def _groups_of(sample: SampledRows, compared: str | None) -> pl.DataFrame:
     exact = exact.with_columns(code="group")
     # Codes have gaps, and are in the order of the keys. So the draws of a group do not depend on
     # the order of the rows.
-    table = collected(exact, engine_for(sample.rows.height))
+    table = collected(exact, sample.rows.height)
     groups = sample.restored(table).sort("code")
     groups = groups.with_columns(number=pl.int_range(pl.len()))
     groups = _with_results(groups, sample.keys, compared)
@@ -316,7 +316,7 @@ def _drawn_metrics(
         counts_of_cells = counts[:, unit_of_cell] * rows
         metrics = cells.evaluate(counts_of_cells).with_columns(result=result)
         means_of_replicates = metrics.group_by("replicate", "result").agg(means)
-        table = collected(means_of_replicates, engine_for(cells.table.height * len(batch)))
+        table = collected(means_of_replicates, cells.table.height * len(batch))
         replicate = table["replicate"].to_numpy() + batch.start
         for m, name in enumerate(sample.names):
             drawn[replicate, m, table["result"]] = array_of(table, name)
@@ -406,7 +406,7 @@ def _cells_of(sample: SampledRows, data: pl.DataFrame, groups: int) -> _Cells:
     others = pl.exclude("count", *apart)
     distinct = data.lazy().group_by(key, *apart)
     cells = distinct.agg(others.first(), count.sum())
-    table = collected(cells.sort("key", *apart), engine_for(data.height))
+    table = collected(cells.sort("key", *apart), data.height)
 
     at_once = max(1, min(_CELLS_AT_ONCE // table.height, _MOST_GROUPS // groups))
     rows = replace(

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.dispatch import kind_of
-from frame_pr.frames.kinds import collected, engine_for
+from frame_pr.frames.kinds import collected
 from frame_pr.frames.messages import warn
 from frame_pr.inputs.options import DRAWN_ROWS, EACH_ROW, SAMPLED_CLUSTERS, SAMPLED_ROWS
 from frame_pr.inputs.rows import Rows, rows_of
@@ -91,7 +91,7 @@ class SampledRows(Sampled):
         # Not metrics: a group without values has rows.
         sums = aggregate(self.rows, plan, self._ranked)
         table = finalize(sums, ["group", "positives", "rows"], plan)
-        return collected(table, engine_for(self.rows.height))
+        return collected(table, self.rows.height)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -154,7 +154,7 @@ class SampledRows(Sampled):
         """Return the blocks, or only steps, with what influences read and these columns."""
         columns = (*BLOCK_COLUMNS, *columns)
         blocks = blocks_of(self.rows, columns, steps=steps, ranked=self._ranked)
-        return collected(blocks, engine_for(self.rows.height))
+        return collected(blocks, self.rows.height)
 
     def _with_influence(self, lines: pl.DataFrame, target: RowMetric) -> pl.DataFrame:
         """Return the lines with D, null if the metric has no value, and the labels they tell of.
@@ -226,7 +226,7 @@ class SampledRows(Sampled):
 
     def restored(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table with the keys in place of `group`."""
-        return collected(self.output.restored(table.lazy()), engine_for(table.height))
+        return collected(self.output.restored(table.lazy()), table.height)
 
     def means(self) -> pl.DataFrame:
         """Return the means over the fixed groups that share the keys."""
@@ -409,4 +409,4 @@ def counted_rows(rows: Rows) -> pl.DataFrame:
         frame = frame.filter(~pl.col("dropped"))
     if not rows.has_counts:
         frame = frame.with_columns(count=pl.lit(1, pl.Int64))
-    return collected(frame, engine_for(rows.height))
+    return collected(frame, rows.height)

@@ -22,7 +22,7 @@ from frame_pr.frames.columns import (
     refuse_missing,
 )
 from frame_pr.frames.dispatch import kind_of
-from frame_pr.frames.kinds import Frame, collected, engine_for
+from frame_pr.frames.kinds import Frame, collected
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metrics_named
 from frame_pr.inputs.options import EvaluationOptions, options_in
@@ -267,7 +267,7 @@ def _clusters_of_groups(rows: Rows) -> pl.DataFrame:
     """Return the first `cluster` of each `group`, and the number of its `clusters`."""
     cluster = pl.col("cluster").drop_nulls()
     groups = rows.frame.group_by("group").agg(cluster.first(), clusters=cluster.n_unique())
-    table = collected(groups, engine_for(rows.height))
+    table = collected(groups, rows.height)
     missing = table["cluster"].null_count()
     if missing and (table["clusters"] <= 1).all():
         raise ValueError(
@@ -280,7 +280,7 @@ def _clusters_of_groups(rows: Rows) -> pl.DataFrame:
 def _unit_values(table: pl.LazyFrame, output: OutputFrame[Any], what: Evaluation) -> UnitValues:
     """Return the values of a table that has a column for the place of each metric."""
     places = [str(m) for m, _ in enumerate(what.named)]
-    wide = collected(table, engine_for(output.kind.height))
+    wide = collected(table, output.kind.height)
     long = wide.unpivot(places, index=cs.exclude(places), variable_name="m")
     long = long.with_columns(
         pl.col("m").cast(pl.Int32),
@@ -331,7 +331,7 @@ def _read_metrics(frame: Any, what: Evaluation) -> UnitValues:
     if clusters:
         of_keys["cluster"] = by_name(clusters[0])
     numbers = {str(m): by_name(name) for m, name in enumerate(what.named.values())}
-    read = collected(kind.read([*keys, *names, *clusters]), engine_for(kind.height))
+    read = collected(kind.read([*keys, *names, *clusters]), kind.height)
     _validate_metrics(read, texts if what.averages else [], names, clusters)
     return _unit_values(read.lazy().select(**of_keys, **numbers), output, what)
 

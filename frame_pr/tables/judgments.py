@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import public
 from frame_pr.frames.arrays import frame_of_arrays
 from frame_pr.frames.columns import by_name, column_names, refuse_repeats
 from frame_pr.frames.dispatch import find_kind, kind_of, path_advice, read_stream
-from frame_pr.frames.kinds import Frame, FrameKind, collected, engine_for, on_frame
+from frame_pr.frames.kinds import Frame, FrameKind, collected, on_frame
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 from frame_pr.inputs.values import refuse_objects, type_of
 
@@ -259,7 +259,7 @@ def _inner_join(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
         nulls_equal=True,
     )
     # The streaming engine takes 0.7 of the time of the other one. The pairs have no order.
-    return collected(pairs.select("run", "judgments"), engine_for(run.height))
+    return collected(pairs.select("run", "judgments"), run.height)
 
 
 def _warn_of_matches(
