@@ -277,17 +277,12 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
-    packed = _with_rank_keys(plan.over_groups, "packed")
-    sums = sums.with_columns(**{name: rank_key_of(pl.col(name)) for name in packed})
-    rank_keys = _with_rank_keys(plan.over_groups, "packed", "alone")
+    aggregates = plan.over_groups.items()
+    rank_keys = [name for name, record in aggregates if record.kind.rank_key != "none"]
+    sums = sums.with_columns(rank_key_of(pl.col(name)) for name in rank_keys)
     sums = sums.with_columns(**{name: plan.key.threshold(pl.col(name)) for name in rank_keys})
     values = {name: _value(record, plan) for name, record in plan.metrics.items()}
     return sums.select(*keys, **values)
-
-
-def _with_rank_keys(aggregates: Aggregates, *kinds: str) -> list[str]:
-    """Return the aggregates that hold a rank key, packed with a value or alone."""
-    return [name for name, record in aggregates.items() if record.kind.rank_key in kinds]
 
 
 def _value(record: Metric, plan: Plan) -> pl.Expr:
@@ -316,7 +311,7 @@ def aggregate_blocks(
     columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
     # A packed value names its column three times, and polars searches each copy of a formula for
     # common subexpressions.
-    packed = _with_rank_keys(aggregates, "packed")
+    packed = [name for name, record in aggregates.items() if record.kind.rank_key == "packed"]
     table = table.with_columns(aggregates[name].over.alias(name) for name in packed)
     columns |= {name: largest_by(pl.col(name)) for name in packed}
     return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)

@@ -394,6 +394,6 @@ def largest_by(value: pl.Expr) -> pl.Expr:
 
 
 def rank_key_of(largest: pl.Expr) -> pl.Expr:
-    """Return the rank key in an integer from `largest_by`."""
+    """Return the rank key in an integer from `largest_by`, or a rank key as it is."""
     code = (largest + _SCORES // 2) // _SCORES
     return largest - code * _SCORES
