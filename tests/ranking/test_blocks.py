@@ -168,6 +168,31 @@ def test_rows_that_would_not_fit_into_memory_twice(groups, options):
     assert numbered_rows(many)[1].equals(block_numbers)
 
 
+@pytest.mark.parametrize("missing", [0, 2**33 - 1])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Int64, pl.Int8])
+@pytest.mark.parametrize("groups", [1, 7])
+def test_places_among_equal_scores_are_the_same_in_narrow_keys(groups, dtype, missing):
+    # Keys of Float64 with a place are never narrowed.
+    number = pl.int_range(HALF)
+    rows = pl.select(
+        group=number % groups,
+        score=number * 31 % 103 - 50,
+        truth=number % 7 < 3,
+        tie=pl.when(number % 11 > 0).then(number * 7 % 20_000).otherwise(missing),
+        dropped=number % 5 == 0,
+    )
+    wide, narrow = (
+        canonical(rows.with_columns(pl.col("score").cast(of_scores)), {"ties": "order"}, drops=True)
+        for of_scores in (pl.Float64, dtype)
+    )
+    expected = blocks_of(wide, BLOCK_COLUMNS).collect()
+    assert expected.height > HALF / 2
+    found = blocks_of(narrow, BLOCK_COLUMNS).collect()
+    columns = ["group", "size", "hits", "k", "tp", "positives", "rows"]
+    assert found.select(columns).equals(expected.select(columns))
+    assert found["threshold"].cast(pl.Float64).equals(expected["threshold"])
+
+
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("height", [700, 2 * HALF])
 @pytest.mark.parametrize(
