@@ -187,7 +187,7 @@ def rows_of(
     rows = _in_units(rows, unit)
     if request.unjudged == "trec_eval" and all_rows:
         # A call that gives back all rows cannot leave out the groups without any label.
-        rows = _without_unjudged_groups(rows)
+        rows = _without_unjudged_groups(rows, groups)
     return rows, output
 
 
@@ -358,10 +358,9 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr) -> pl.LazyFrame:
     return rows.with_columns(pl.when(~pl.col("dropped")).then(numbers).otherwise(0))
 
 
-def _without_unjudged_groups(rows: Rows) -> Rows:
+def _without_unjudged_groups(rows: Rows, groups: Groups) -> Rows:
     """Drop the rows of groups without any label."""
-    groups = rows.frame.filter("judged").select(pl.col("group").unique())
-    judged = groups.collect().to_series()
+    judged, _ = judged_groups(groups, rows.height)
     others = ~pl.col("group").is_in(judged.implode())
     if rows.drops:
         others = others | pl.col("dropped")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import polars as pl
 
 from frame_pr.frames.arguments import DEFAULTS
-from frame_pr.frames.kinds import SMALL, collected
+from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
@@ -420,15 +420,10 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
 
     Rows without a gain drop out. These are the blocks of a ranking by gain, without any options.
     """
-    # Mostly few rows have a gain: collected once, they take a third of the time.
-    columns = ["group", "count"] if rows.has_counts else ["group"]
-    gains = rows.frame.filter(pl.col("gain") > 0)
-    gains = gains.select(*columns, score="gain", truth=pl.lit(False))
-    table = collected(gains, rows.height)
+    gains = rows.frame.filter(pl.col("gain") > 0).with_columns(score="gain", truth=pl.lit(False))
     by_gain = replace(
         rows,
-        frame=table.lazy(),
-        height=table.height,
+        frame=gains,
         request=replace(rows.request, single={}, **DEFAULTS),
         score_dtypes=[rows.gains.dtype],
         drops=False,
