@@ -333,8 +333,8 @@ def _by_range(
 
 def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write the rows with each value of `part` into a file, and return the files as frames."""
-    # The only unstable polars API in the package. One file per part, however large, because there
-    # are many parts.
+    # polars calls this API unstable, and `QueryOptFlags` in `kinds.py`; all others are stable. One
+    # file per part, however large, because there are many parts.
     target = pl.PartitionBy(folder, key=PART, include_key=False, approximate_bytes_per_file=None)
     with _writing(folder):
         frame.with_columns(part.alias(PART)).sink_ipc(
