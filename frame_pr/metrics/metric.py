@@ -130,8 +130,8 @@ SUM = AggregateKind(
 )
 IDEAL = SUM._replace(is_ideal=True)
 """The sum over other blocks: those of equal gain, the largest gain first."""
-LARGEST = AggregateKind(pl.Expr.max, lambda column: column.implode().list.max())
-SMALLEST = AggregateKind(pl.Expr.min, lambda column: column.implode().list.min())
+LARGEST = AggregateKind(pl.Expr.max)
+SMALLEST = AggregateKind(pl.Expr.min)
 FIRST = AggregateKind(pl.Expr.first)
 FIRST_COUNT = AggregateKind(pl.Expr.min, _first_value)
 """The smallest of counts that never fall down the ranking."""
