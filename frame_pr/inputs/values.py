@@ -475,15 +475,14 @@ def warn_of_no_common_label(
     truth: str, prediction: str, truths: pl.Series, predictions: pl.Series
 ) -> None:
     """Warn if no predicted label is a label of the truth, as "cat" and "CAT"."""
-    actual, predicted = (present_labels(column).unique().sort() for column in (truths, predictions))
+    actual, predicted = (present_labels(column.unique()) for column in (truths, predictions))
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
     are_many = len(truths) >= _LEAST_ROWS and max(len(actual), len(predicted)) > 1
     if are_many and len(actual) and len(predicted) and not _have_common(actual, predicted):
         warn(
             f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label "
-            f"in common, they "
-            f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in "
-            f"both"
+            f"in common, they hold {examples(predicted.sort())} and {examples(actual.sort())}; "
+            "write labels in the same way in both"
         )
 
 
