@@ -316,7 +316,8 @@ class SortKey(NamedTuple):
     @_cached
     def rank_key(self, *, unranked: bool) -> pl.Expr:
         """Return an integer that is larger for a better score, in every layout; see `score`."""
-        code = self._code(unranked=unranked).cast(pl.Int128)
+        integer = pl.Int64 if self.dtype.is_float() else pl.Int128
+        code = self._code(unranked=unranked).cast(integer)
         return 0 - code if self.ascending else code
 
     @_cached
@@ -400,5 +401,7 @@ def largest_by(value: pl.Expr) -> pl.Expr:
 
 def rank_key_of(largest: pl.Expr) -> pl.Expr:
     """Return the rank key in an integer from `largest_by`, or a rank key as it is."""
+    # Rank keys of floats are Int64.
+    largest = largest.cast(pl.Int128)
     code = (largest + _SCORES // 2) // _SCORES
     return largest - code * _SCORES
