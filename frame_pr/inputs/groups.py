@@ -127,7 +127,8 @@ def judged_groups(groups: Groups, height: int) -> tuple[pl.Series, int]:
         rows = rows.filter(~pl.col("absent"))
     group = pl.col("group")
     has_label = label_value(pl.col("truth"), schema["truth"]).is_not_null()
-    judged = collected(rows.filter(has_label).select(group.unique()), height).to_series()
+    labelled = rows.filter(has_label)
+    judged = collected(labelled.select(group.unique()), height).to_series()
 
     ends = rows.select(first=group.min(), last=group.max())
     first, last = collected(ends, height).row(0)
@@ -159,8 +160,13 @@ class _Digit(NamedTuple):
         # If all keys are null, both are None.
         low: Any = integers.min() or 0
         high: Any = integers.max() or 0
-        integer = pl.UInt64 if column.dtype == pl.UInt64 else pl.Int64
-        return cls(column.name, column.dtype, integer, int(low), int(high) - int(low) + 2)
+        return cls(
+            column.name,
+            column.dtype,
+            integer=pl.UInt64 if column.dtype == pl.UInt64 else pl.Int64,
+            lowest=int(low),
+            base=int(high) - int(low) + 2,
+        )
 
     def of_key(self) -> pl.Expr:
         """Return the digit of a key."""

@@ -170,7 +170,8 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     sums_ranks = any(record.counts_ranks for record in plan.metrics.values())
     if sums_ranks and SMALL <= rows.height < _IN_MEMORY:
         table = collected(table).lazy()
-    return table.select("group", **{name: pl.col(source) for name, source in named.items()})
+    columns = {name: pl.col(source) for name, source in named.items()}
+    return table.select("group", **columns)
 
 
 def aggregate(rows: Rows, plan: Plan, ranked: PackedRows | None = None) -> pl.LazyFrame:
@@ -279,9 +280,11 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFram
     """Compute the metrics from the facts and aggregates."""
     aggregates = plan.over_groups.items()
     rank_keys = [name for name, record in aggregates if record.kind.rank_key != "none"]
-    sums = sums.with_columns(rank_key_of(pl.col(name)) for name in rank_keys)
-    sums = sums.with_columns(**{name: plan.key.threshold(pl.col(name)) for name in rank_keys})
+    unpacked = [rank_key_of(pl.col(name)) for name in rank_keys]
+    thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
     values = {name: _value(record, plan) for name, record in plan.metrics.items()}
+    sums = sums.with_columns(unpacked)
+    sums = sums.with_columns(**thresholds)
     return sums.select(*keys, **values)
 
 

@@ -268,7 +268,8 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
     parts = min(-(-unsorted.height // _SORTED_AT_ONCE), layout.groups)
     if parts > 1:
         size = -(-layout.groups // parts)
-        firsts = range(layout.first_group, layout.first_group + layout.groups, size)
+        end = layout.first_group + layout.groups
+        firsts = range(layout.first_group, end, size)
         in_range = (unsorted.group.is_between(first, first + size - 1) for first in firsts)
         ranges = [unsorted.frame.filter(condition) for condition in in_range]
 
