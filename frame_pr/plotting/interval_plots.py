@@ -23,6 +23,7 @@ from frame_pr.plotting.results import (
     tables_by_metric,
 )
 from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.format_tables import P_VALUES, SIGNIFICANT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +53,6 @@ Of more differences, every second or third is drawn, and so on.
 """
 _DATES = (pl.Date, pl.Datetime)
 _SIDES = ("better", "worse")
-_SIGNIFICANT = 0.05
-"""Differences with a p-value below it are filled dots."""
-_P_VALUES = {"p_value": "p", "p_adjusted": "adjusted p"}
-"""The columns of p-values and their names. The last one of a frame decides."""
 _SLICE = "slice"
 """The key column of slices."""
 
@@ -734,10 +731,11 @@ def _significance(table: pl.DataFrame) -> tuple[pl.Series, tuple[str, str]]:
     """
     significant = (table["low"] > 0) | (table["high"] < 0)
     words = ("interval without 0", "interval contains 0")
-    for column, name in _P_VALUES.items():
+    for column, name in P_VALUES.items():
         if column in table.columns and table[column].count():
-            significant = table[column] < _SIGNIFICANT
-            words = (f"{name} < {_SIGNIFICANT}", f"{name} ≥ {_SIGNIFICANT}")
+            significant = table[column] < SIGNIFICANT
+            words = (f"{name} < {SIGNIFICANT}", f"{name} ≥ {SIGNIFICANT}")
+            break
     return significant.fill_null(value=False), words
 
 

@@ -17,15 +17,15 @@ from frame_pr.metrics.names import is_metric, metric
 
 Direction: TypeAlias = Literal["largest", "smallest"]
 Format: TypeAlias = Literal["markdown", "latex", "text"]
-_WORDS = {"p_adjusted": "adjusted p", "p_value": "p"}
+P_VALUES = {"p_adjusted": "adjusted p", "p_value": "p"}
 """Columns with p-values, the adjusted ones first."""
 _BOUNDS = ("low", "high")
 _BOUNDED = ("value", "difference", "precision")
 """The columns that have bounds, of intervals, comparisons and averaged curves."""
 _NAMES = ("baseline", "system")
 """The columns of a comparison that tell its rows apart, after the keys and the metric."""
-_LEVEL = 0.05
-"""A smaller p-value gets a mark."""
+SIGNIFICANT = 0.05
+"""A difference with a smaller p-value is marked in tables, and a filled dot in plots."""
 _SIGNS = {"largest": -1.0, "smallest": 1.0, "none": 0.0}
 
 
@@ -148,7 +148,7 @@ def format_table(
     level, about = style.escaped(_level_of(table), note)
     notes = [level]
     if p_values is not None:
-        notes.append(f"{style.mark} {_WORDS[p_values.name]} < {_LEVEL}{about}")
+        notes.append(f"{style.mark} {P_VALUES[p_values.name]} < {SIGNIFICANT}{about}")
     return _written(texts, style, metrics.to_list(), "; ".join(filter(None, notes)))
 
 
@@ -174,7 +174,7 @@ def _with_bounds(
     cell = pl.col(name)
     cell = pl.coalesce(pl.format("{} [{}, {}]", cell, *_BOUNDS), cell)
     if p_values is not None:
-        is_small = pl.lit(p_values < _LEVEL)
+        is_small = pl.lit(p_values < SIGNIFICANT)
         cell = pl.when(is_small).then(cell + mark).otherwise(cell)
     return texts.with_columns(cell.alias(name))
 
@@ -229,7 +229,7 @@ def _text(name: str, dtype: pl.DataType, style: _Style, decimals: int) -> pl.Exp
         decimal.cast(pl.String),
         value.cast(pl.String),
     )
-    if name not in _WORDS:
+    if name not in P_VALUES:
         return text
 
     rounds_to_0 = text.cast(pl.Float64) == 0
@@ -343,7 +343,7 @@ def _baseline_of(tests: pl.DataFrame, table: pl.DataFrame) -> str:
 
 def _p_values(tests: pl.DataFrame) -> pl.Series | None:
     """Return the p-values of a comparison, the adjusted ones if there are any."""
-    return next((tests[name] for name in _WORDS if name in tests.columns), None)
+    return next((tests[name] for name in P_VALUES if name in tests.columns), None)
 
 
 def _method_of(tests: pl.DataFrame) -> str:
