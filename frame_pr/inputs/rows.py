@@ -360,7 +360,9 @@ def _with_dropped(rows: pl.LazyFrame, condition: pl.Expr) -> pl.LazyFrame:
 
 def _without_unjudged_groups(rows: Rows, groups: Groups) -> Rows:
     """Drop the rows of groups without any label."""
-    judged, _ = judged_groups(groups, rows.height)
+    judged, count = judged_groups(groups, rows.height)
+    if judged.len() == count:
+        return rows
     others = ~pl.col("group").is_in(judged.implode())
     if rows.drops:
         others = others | pl.col("dropped")
