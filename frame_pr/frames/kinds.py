@@ -15,7 +15,7 @@ from frame_pr.frames.signatures import Function
 SMALL = 200_000
 """With fewer rows, the in-memory engine is faster, and a copy in one chunk takes less time than it
 saves."""
-_IN_MEMORY = pl.QueryOptFlags.none(
+_OPTIMIZATIONS = pl.QueryOptFlags.none(
     projection_pushdown=True,
     slice_pushdown=True,
     comm_subplan_elim=True,
@@ -188,7 +188,7 @@ def collected(table: pl.LazyFrame, rows: int = 0) -> pl.DataFrame:
             return table.collect(engine="streaming")
         # `collect_all` runs on the threads of polars. `collect` passes each step to them from the
         # caller's thread, which takes twice the time for ten rows.
-        return pl.collect_all([table], engine="in-memory", optimizations=_IN_MEMORY)[0]
+        return pl.collect_all([table], engine="in-memory", optimizations=_OPTIMIZATIONS)[0]
     except ValueError as error:
         # Drop what the in-memory engine adds: it describes expressions that the caller did not
         # write.

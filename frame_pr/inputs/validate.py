@@ -142,15 +142,15 @@ def _computed(
     }
     # Columns of the frame stay as they are: a query would copy texts if the chunks of the columns
     # differ, as they do after a join.
-    plain = [
+    unchanged = [
         kind.column(name).alias(role) for role, (name, _) in named.items() if role not in arguments
     ]
     columns = {role: named[role][1] for role in arguments}
-    if plain:
+    if unchanged:
         # A literal gets as many rows as these columns have.
         columns["rows"] = pl.repeat(None, pl.len(), dtype=pl.Null)
     data = computed(source, columns, arguments, kind.height)
-    data = data.drop("rows", strict=False).with_columns(plain)
+    data = data.drop("rows", strict=False).with_columns(unchanged)
     return {role: name for role, (name, _) in named.items()}, data, arguments
 
 

@@ -36,7 +36,7 @@ _NEEDS: Mapping[str, Sequence[str]] = {
 """The columns from which other columns of blocks are computed."""
 _ONE = pl.lit(1, dtype=pl.Int64)
 _ROW_NUMBER = pl.col("index").cast(pl.Int64) + 1
-_GROUP = pl.col("group").set_sorted()
+_SORTED_GROUP = pl.col("group").set_sorted()
 
 
 def blocks_of(
@@ -81,7 +81,7 @@ def blocks_of(
     blocks = _running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
     # Totals of float weights are Int128: pieces of them would take 48 instead of 41 bytes a row.
     if early and rows.height >= SMALL and not rows.weights.fractional:
-        pieces = blocks.collect(engine="streaming")
+        pieces = collected(blocks, rows.height)
         # The copy in one piece takes the memory of the keys.
         del blocks
         ranked = ranked._replace(table=pl.DataFrame())
@@ -318,7 +318,7 @@ def _with_counts_of_group(
         columns["ties"] = difference("ties_run")
     if "misses" in wanted:
         columns["misses"] = difference(ROWS.run) - difference(HITS.run)
-    blocks = blocks.with_columns(_GROUP, **columns)
+    blocks = blocks.with_columns(_SORTED_GROUP, **columns)
     totals = [count for count in counts if count.total in wanted]
     blocks = blocks.with_columns(
         from_last(pl.col(count.upto)).alias(count.total) for count in totals

@@ -117,7 +117,7 @@ def numbered_rows(rows: Rows) -> tuple[PackedRows, pl.Series]:
     if not _are_few(unsorted):
         ranked = _sorted_with_places(unsorted)
         return ranked, _scattered(ranked, unranked=rows.has_unranked)
-    table = unsorted.keys().collect(engine="streaming")
+    table = collected(unsorted.keys(), unsorted.height)
     ranked = _sorted(_with_equal_keys_counted(unsorted, table.lazy()))
     block = table.lazy().select(block=unsorted.key.block())
     return ranked, _looked_up(block, ranked)
@@ -179,7 +179,7 @@ def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsor
     sums = {name: pl.col(name).sum() for name in unsorted.numbers}
     sums.setdefault("count", pl.len().cast(pl.Int64))
     plan = table.group_by("key").agg(**sums)
-    distinct = plan.collect(engine="streaming")
+    distinct = collected(plan, unsorted.height)
     return unsorted._replace(
         frame=distinct.lazy(),
         height=len(distinct),
@@ -300,9 +300,8 @@ def _with_sorted_ties(ranked: PackedRows, rows: Rows) -> PackedRows:
     at = table.select(is_tied.arg_true()).to_series()
     tied = table[at]
     is_retrieved = tied.select(key.is_retrieved()).to_series()
-    if not is_retrieved.all():
-        at = at.filter(is_retrieved)
-        tied = tied.filter(is_retrieved)
+    at = at.filter(is_retrieved)
+    tied = tied.filter(is_retrieved)
     if at.len():
         row_numbers = tied.select(row).to_series()
         values = rows.frame.select(pl.col("tie").gather(row_numbers))
