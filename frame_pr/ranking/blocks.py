@@ -27,7 +27,7 @@ Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 _RUNNING = ("interpolated_precision", "later_hits", "later_misses")
 _OF_OTHER_BLOCKS = {"first", "gain", "size"}
-"""The columns that need more rows than those with a positive."""
+"""The columns that need more rows than those with a positive and the last ones of groups."""
 _NEEDS: Mapping[str, Sequence[str]] = {
     "positives": ("tp",),
     "rows": ("k",),
@@ -87,8 +87,7 @@ def blocks_of(
         ranked = ranked._replace(table=pl.DataFrame())
         blocks = _in_one_piece(pieces)
     blocks = _with_differences(blocks, rows, ranked, wanted, extra_sums)
-    reads_other_blocks = not _OF_OTHER_BLOCKS.isdisjoint((*wanted, *extra_sums))
-    if steps and (reads_other_blocks or not early):
+    if steps and (_reads_other_blocks(wanted, extra_sums) or not early):
         blocks = blocks.filter(_is_step(wanted, extra_sums))
     blocks = _with_counts_of_group(blocks, rows, wanted, k_at, extra_sums)
     if wanted.isdisjoint(_RUNNING):
@@ -181,10 +180,14 @@ def _may_be_step(key: SortKey, wanted: Collection[str], extra_sums: Collection[s
         is_kept |= ends_group.shift(1, fill_value=True)
     if "gain" in extra_sums:
         is_kept |= pl.col("gain") > 0
-    if not _OF_OTHER_BLOCKS.isdisjoint((*wanted, *extra_sums)):
+    if _reads_other_blocks(wanted, extra_sums):
         # Blocks of several rows also start and end in other rows.
         is_kept |= end.xor(end.shift(1, fill_value=True))
     return is_kept
+
+
+def _reads_other_blocks(wanted: Collection[str], extra_sums: Collection[str]) -> bool:
+    return not _OF_OTHER_BLOCKS.isdisjoint((*wanted, *extra_sums))
 
 
 def _in_one_piece(pieces: pl.DataFrame) -> pl.LazyFrame:

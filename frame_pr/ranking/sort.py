@@ -56,9 +56,9 @@ class _Unsorted(NamedTuple):
     """Keys and numbers, as formulas of the columns of a frame."""
 
     frame: pl.LazyFrame
+    """Their columns, and `group`."""
     height: int
     key: SortKey
-    group: pl.Expr
     packed: pl.Expr
     numbers: Mapping[str, pl.Expr]
     gains: Weights
@@ -148,7 +148,7 @@ def _unsorted(rows: Rows, extra_sums: Collection[str]) -> _Unsorted:
     key = key_of(rows)
     if rows.height >= _WIDTHS_FROM:
         key = key.fitted(rows.frame)
-    return _Unsorted(rows.frame, rows.height, key, pl.col("group"), key.pack(), numbers, gains)
+    return _Unsorted(rows.frame, rows.height, key, key.pack(), numbers, gains)
 
 
 def _are_few(unsorted: _Unsorted) -> bool:
@@ -181,9 +181,8 @@ def _with_equal_keys_counted(unsorted: _Unsorted, table: pl.LazyFrame) -> _Unsor
     plan = table.group_by("key").agg(**sums)
     distinct = collected(plan, unsorted.height)
     return unsorted._replace(
-        frame=distinct.lazy(),
+        frame=distinct.lazy().with_columns(group=unsorted.key.group()),
         height=len(distinct),
-        group=unsorted.key.group(),
         packed=pl.col("key"),
         numbers={name: pl.col(name) for name in sums},
     )
@@ -265,12 +264,15 @@ def _sorted_keys(unsorted: _Unsorted, packed: pl.Expr, layout: SortKey) -> pl.Da
     """Sort the keys as one column, which needs half of the memory of a frame."""
     ranges = [unsorted.frame]
     # A sort holds its rows twice, so many rows are sorted by ranges of groups.
-    parts = min(-(-unsorted.height // _SORTED_AT_ONCE), layout.groups)
-    if parts > 1:
-        size = -(-layout.groups // parts)
-        end = layout.first_group + layout.groups
-        firsts = range(layout.first_group, end, size)
-        in_range = (unsorted.group.is_between(first, first + size - 1) for first in firsts)
+    parts = -(-unsorted.height // _SORTED_AT_ONCE)
+    if parts > 1 and layout.groups > 1:
+        group = pl.col("group")
+        # A layout for any scores has room for far more groups.
+        ends = unsorted.frame.select(first=group.min(), last=group.max())
+        first, last = collected(ends, unsorted.height).row(0)
+        size = -(-(last - first + 1) // parts)
+        starts = range(first, last + 1, size)
+        in_range = (group.is_between(start, start + size - 1) for start in starts)
         ranges = [unsorted.frame.filter(condition) for condition in in_range]
 
     keys = (part.select(key=packed) for part in ranges)

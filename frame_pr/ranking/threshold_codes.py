@@ -33,8 +33,11 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> pl.Expr:
     looks up the code by the number of the group: groups of n systems are numbered so that
     `group % n` is the system.
     """
-    worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.score_dtypes]
-    codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
+    codes: list[int] = []
+    for dtype in key.score_dtypes:
+        worst = worst_reached(threshold, dtype, ascending=key.ascending)
+        code = _code(worst, key.dtype, ascending=key.ascending)
+        codes.append(code)
     if len(set(codes)) == 1:
         return pl.lit(codes[0], dtype=pl.Int128)
     code_of_system = pl.lit(pl.Series(codes, dtype=pl.Int128))

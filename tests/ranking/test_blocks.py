@@ -150,12 +150,14 @@ def test_many_rows_with_few_keys(ties, drops):
 
 
 @pytest.mark.parametrize("options", [{}, {"ties": "order"}, {"weight": "weight"}])
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float64, pl.Decimal(9, 2)])
 @pytest.mark.parametrize("groups", [1, 3, 100])
-def test_rows_that_would_not_fit_into_memory_twice(groups, options):
+def test_rows_that_would_not_fit_into_memory_twice(groups, dtype, options):
+    # Keys of Float64 with a place, and those of decimals, have room for any group.
     number = pl.int_range(1000)
     rows = pl.select(
         group=number % groups * 7,
-        score=number * 31 % 103,
+        score=(number * 31 % 103).cast(dtype),
         truth=number % 7 < 3,
         weight=2**40 + number,
         tie=number,
