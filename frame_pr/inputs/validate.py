@@ -178,7 +178,6 @@ _UNJUDGED = (
     "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill "
     "them"
 )
-_WITHOUT_CLUSTER = "give each row its cluster, one of its own where it belongs to none"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
@@ -260,9 +259,7 @@ def _check_values(selection: Selection[Any], request: Request, positive: object)
     else:
         _check_scores(selection, request)
     if "cluster" in others:
-        values.refuse_missing_labels(
-            "cluster", others["cluster"], data["cluster"], _WITHOUT_CLUSTER
-        )
+        values.refuse_missing_clusters(others["cluster"], data["cluster"])
     for role in weights.WEIGHT_COLUMNS:
         if role in others:
             weights.check_weights(role, others[role], data[role], labels, counts)

@@ -272,6 +272,12 @@ def refuse_missing_labels(argument: str, name: str, labels: pl.Series, advice: s
         )
 
 
+def refuse_missing_clusters(name: str, clusters: pl.Series) -> None:
+    """Check that no row lacks its cluster."""
+    advice = "give each row its cluster, one of its own where it belongs to none"
+    refuse_missing_labels("cluster", name, clusters, advice)
+
+
 def check_occurs(name: str, labels: pl.Series, positive: object) -> None:
     """Check that the positive label occurs. If it is known to be a label, no row needs to have it.
 

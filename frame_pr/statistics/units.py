@@ -29,6 +29,7 @@ from frame_pr.inputs.options import EvaluationOptions, options_in
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.results import OutputFrame
 from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.values import refuse_missing_clusters
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.statistics.bounds import BoundsName
@@ -345,11 +346,7 @@ def _validate_metrics(
         if not (dtype.is_numeric() or dtype == pl.Null):
             raise TypeError(f"metrics: column {shown(name)} holds {dtype}, and metrics are numbers")
     for name in clusters:
-        if missing := table[name].null_count():
-            raise ValueError(
-                f"cluster column {shown(name)} has {missing} missing of {table.height}: give each "
-                "row its cluster, one of its own where it belongs to none"
-            )
+        refuse_missing_clusters(name, table[name])
     if not keys:
         return
     repeated = table.filter(pl.struct(map(by_name, keys)).is_duplicated())

@@ -237,11 +237,13 @@ def test_clusters_of_every_frame(kind):
 
 
 def test_what_is_refused():
-    values = pl.DataFrame({"q": [1, 2], "m": [0.1, 0.2], "user": ["a", None]})
-    with pytest.raises(ValueError, match="cluster column 'user' has 1 missing of 2"):
-        fp.intervals(values, "m", mean_over="q", cluster="user")
+    values = pl.DataFrame({"q": [1, 2], "m": [0.1, 0.2]})
+    for users in (["a", None], [1.0, float("nan")]):
+        of_users = values.with_columns(user=pl.Series(users))
+        with pytest.raises(ValueError, match="cluster column 'user' has 1 missing of 2 values"):
+            fp.intervals(of_users, "m", mean_over="q", cluster="user")
     with pytest.raises(ValueError, match="no column 'usr' in the frame; did you mean 'user'"):
-        fp.intervals(values, "m", mean_over="q", cluster="usr")
+        fp.intervals(of_users, "m", mean_over="q", cluster="usr")
     # A query that only the known totals have belongs to no user.
     totals = pl.DataFrame({"query": [1, 2, 3, 4, 5, 6, 7], "P": [1, 1, 1, 1, 1, 1, 2]})
     call = {"mean_over": "query", "cluster": "user", "total_positives": totals}
