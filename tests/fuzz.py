@@ -466,7 +466,9 @@ def takes(call: Call, name: str) -> bool:
     is_of_ranks = isinstance(plan.cutoff, Rank) or plan.counts_ranks
     if is_of_ranks and {"weight", "prevalence"} & {*options}:
         return False
-    return "gain" not in options or name in GAINED or not TIES[ties].bounds
+    if "gain" not in options or not TIES[ties].bounds:
+        return True
+    return name in GAINED or not plan.aggregates[ties]
 
 
 def every_metric(options: dict[str, Any]) -> Call:

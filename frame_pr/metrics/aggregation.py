@@ -154,7 +154,9 @@ def _aggregates_of(name: str, record: Metric, rows: Rows) -> Aggregates:
         )
 
     aggregates = record.aggregates[ties]
-    if rows.gains.name is not None and rule.bounds and "gain" not in _columns_read(aggregates):
+    # A metric without aggregates, such as the positives, does not depend on the order.
+    orders_by_gain = rows.gains.name is not None and rule.bounds
+    if orders_by_gain and aggregates and "gain" not in _columns_read(aggregates):
         raise ValueError(
             f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without"
         )

@@ -156,6 +156,31 @@ def test_others_may_stand_beside_gains():
         )
 
 
+def test_counts_do_not_depend_on_the_order_of_gains():
+    # a: 3 / 1 + 0 + 1 / 2, with 2 positives of 3 rows. b: 2 / 1, with 1 of 2.
+    data = pl.DataFrame(
+        {
+            "q": ["a", "a", "a", "b", "b"],
+            "relevant": [1, 0, 1, 1, 0],
+            "score": [1.0, 1.0, 0.0, 1.0, 1.0],
+            "gain": [3.0, 0.0, 1.0, 2.0, 0.0],
+        }
+    )
+    options = {"by": "q", "gain": "gain", "ties": "optimistic"}
+    found = call(data, "evaluate", metrics=["dcg", "positives", "rows"], **options)
+    assert found.rows() == [("a", 3.5, 2, 3), ("b", 2.0, 1, 2)]
+    # (2 * 3.5 + 1 * 2) / 3 and (3 * 3.5 + 2 * 2) / 5.
+    found = call(
+        data,
+        "evaluate",
+        metrics="dcg",
+        mean_over="q",
+        statistics=["weighted", "by_rows"],
+        **options,
+    )
+    assert found.select(pl.exclude("groups")).row(0) == (near(3), near(2.9))
+
+
 def test_gains_in_parts():
     rng = np.random.default_rng(8)
     rows = 400
