@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -68,11 +67,11 @@ def on_slices(
     columns = dict.fromkeys(key for key in keys if not isinstance(key, pl.Expr))
 
     def stack(rows: Any, of_all: Request) -> Any:
-        requests = [replace(of_all, keys=[*by, *names]) for names in ([], *slice_keys)]
+        requests = [of_all._replace(keys=[*by, *names]) for names in ([], *slice_keys)]
         kinds = [kind_of(compute(rows, request)) for request in requests]
         return _stacked(kind_of(rows), kinds, value, hidden, differences=differences)
 
-    return on_rows(frame, replace(request, keys=[*by, *columns, *expressions]), stack)
+    return on_rows(frame, request._replace(keys=[*by, *columns, *expressions]), stack)
 
 
 def _stacked(

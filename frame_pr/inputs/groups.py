@@ -47,8 +47,9 @@ def number_groups(frame: pl.DataFrame, keys: Sequence[str], limit: int, systems:
     group = pl.col("group")
     if systems > 1:
         group = group // systems
-    if all(frame.schema[key] in _INTEGERS for key in keys):
-        digits = [_Digit.of(frame.get_column(key)) for key in keys]
+    columns = [frame.get_column(key) for key in keys]
+    if all(column.dtype in _INTEGERS for column in columns):
+        digits = [_Digit.of(column) for column in columns]
         if prod(digit.base for digit in digits) <= limit:
             return _number_by_digits(frame, digits, group)
     return _number_by_look_up(frame, keys, limit, group)

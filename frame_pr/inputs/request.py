@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -63,8 +61,7 @@ class Use(NamedTuple):
     """Whether it averages over groups."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Request:
+class Request(NamedTuple):
     """The columns and options of a call."""
 
     keys: Sequence[Column]
@@ -103,7 +100,7 @@ class Request:
         """Return the argument of the scores."""
         return "prediction" if self.predicted else "score"
 
-    @cached_property
+    @property
     def arguments(self) -> dict[str, Sequence[Column]]:
         """Return all columns, by the argument that names them.
 
@@ -195,19 +192,19 @@ class Request:
             numbers = " or ".join(TOTAL_OPTIONS[name])
             reason = f"no result of the call depends on the number of {numbers} of a group"
             warn(f"{name}: the option changes nothing, as {reason}; leave it out")
-        return replace(self, use=use, unread_totals=unread)
+        return self._replace(use=use, unread_totals=unread)
 
     def without_rows(self) -> Request:
         """Return the request for a frame without rows, in which no LazyFrame is left."""
         frames = {name: without_rows(frame) for name, frame in self.frames.items()}
-        return replace(self, frames=frames)
+        return self._replace(frames=frames)
 
     def in_parts(self) -> Request:
         """Return the request of a part of the frame.
 
         Warnings about values are for a whole frame.
         """
-        return replace(self, use=None, is_part=True)
+        return self._replace(use=None, is_part=True)
 
     def with_totals(self, names: Collection[str]) -> Request:
         """Return the request with these known totals, and no others."""
@@ -216,7 +213,7 @@ class Request:
             {name: column for name, column in columns.items() if name not in left_out}
             for columns in (self.single, self.frames)
         )
-        return replace(self, single=single, frames=frames)
+        return self._replace(single=single, frames=frames)
 
 
 def without_rows(frame: Any) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 import polars.selectors as cs
@@ -24,7 +23,7 @@ from frame_pr.inputs.groups import (
 from frame_pr.inputs.request import OTHER_SYSTEM, Request
 from frame_pr.inputs.results import OutputFrame, output_of
 from frame_pr.inputs.totals import FrameOfTotals, totals_frame, totals_in_frame, totals_in_rows
-from frame_pr.inputs.validate import Selection, selected, validate
+from frame_pr.inputs.validate import PREDICTION, Selection, selected, validate
 from frame_pr.inputs.values import label_value
 from frame_pr.inputs.weights import (
     WEIGHT_COLUMNS,
@@ -49,8 +48,7 @@ class RangeStarts(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rows:
+class Rows(NamedTuple):
     """The rows to rank, and how to rank them.
 
     Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight` (in
@@ -68,6 +66,8 @@ class Rows:
     """The dtypes of the caller's scores, one for each system."""
     drops: bool
     """Whether some rows may not count; the column `dropped` marks them."""
+    sorts_ties: bool
+    """Whether `tie` holds values that order equal scores, instead of their places."""
     weights: Weights
     has_counts: bool
     """Whether a row stands for `count` rows."""
@@ -82,19 +82,14 @@ class Rows:
     valued_groups: pl.Series | None = None
     """The groups that have values, if not all of them: in others all rows are dropped."""
 
-    @cached_property
+    @property
     def score_dtype(self) -> pl.DataType:
         """Return the dtype of the column `score`."""
-        if len(self.score_dtypes) == 1:
+        if len({*self.score_dtypes}) == 1:
             return self.score_dtypes[0]
         return self.frame.collect_schema()["score"]
 
-    @cached_property
-    def sorts_ties(self) -> bool:
-        """Return whether `tie` holds values that order equal scores, instead of their places."""
-        return self.request.ordered and self.frame.collect_schema()["tie"] != pl.Int64
-
-    @cached_property
+    @property
     def has_unranked(self) -> bool:
         """Return whether some rows may have no place in the ranking."""
         return self.request.keeps_unscored or self.drops
@@ -154,9 +149,11 @@ def rows_of(
     if not all_rows:
         data, groups = _counting_rows(data, groups, request)
     ranked, drops = _canonical(groups.rows, selection, request, expressions, all_rows=all_rows)
-    # Predictions are 0 or 1 by now: a threshold in the dtype of decimal labels would be another.
-    schema = ranked.collect_schema()
+    schema = data.schema
     score_dtypes = [schema[role] for role in selection.scores]
+    if request.predicted:
+        # A threshold in the dtype of decimal labels would be another.
+        score_dtypes = [PREDICTION] * len(score_dtypes)
     ranked = _with_one_score(ranked, selection)
     output = output_of(ranked, selection, groups)
 
@@ -167,6 +164,7 @@ def rows_of(
         request=request,
         score_dtypes=score_dtypes,
         drops=drops,
+        sorts_ties=request.ordered and schema["tie"] != pl.Int64,
         weights=weights,
         has_counts="count" in selection.others,
         gains=gains,
@@ -175,11 +173,10 @@ def rows_of(
     )
     number_of = partial(_numbers_of_groups, rows, output, selection, frames)
     totals = [number_of(name, weights.dtype) for name in request.totals_read]
-    rows = replace(rows, totals=totals)
+    rows = rows._replace(totals=totals)
     if request.weights_classes:
         share = request.prevalence or number_of("prevalence", pl.Float64())
-        rows = replace(
-            rows,
+        rows = rows._replace(
             frame=with_class_weights(ranked, share, rows.number),
             drops=True,
             weights=Weights("of prevalence=", fractional=True, option="prevalence"),
@@ -201,7 +198,7 @@ def _in_units(rows: Rows, unit: float | None) -> Rows:
     else:
         weights = rows.weights._replace(unit=unit)
     frame = rows.frame.with_columns(weight=pl.col("weight") * weights.unit)
-    return replace(rows, frame=frame, weights=weights)
+    return rows._replace(frame=frame, weights=weights)
 
 
 def _numbers_of_groups(
@@ -367,7 +364,7 @@ def _without_unjudged_groups(rows: Rows, groups: Groups) -> Rows:
     if rows.drops:
         others = others | pl.col("dropped")
     frame = _with_dropped(rows.frame, others)
-    return replace(rows, frame=frame, drops=True, valued_groups=judged)
+    return rows._replace(frame=frame, drops=True, valued_groups=judged)
 
 
 def _ties(data: pl.DataFrame, request: Request) -> pl.Series:

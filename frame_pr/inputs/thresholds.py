@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -36,9 +35,9 @@ def predicted_by_group(
     dtype = thresholds.collect_schema()["threshold"]
     reached = _reached(rows.score_dtypes[0], dtype, ascending=rows.request.ascending)
     frame = frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold")
-    request = replace(rows.request, ascending=False)
+    request = rows.request._replace(ascending=False)
     dtypes = [pl.Int8()] * len(rows.score_dtypes)
-    return replace(rows, frame=frame, request=request, score_dtypes=dtypes), thresholds
+    return rows._replace(frame=frame, request=request, score_dtypes=dtypes), thresholds
 
 
 def _in_column(rows: Rows, threshold: str | pl.Expr) -> pl.LazyFrame:

@@ -24,6 +24,9 @@ from frame_pr.inputs.request import TOTAL_OPTIONS, Request, kind_of_totals
 
 Item = TypeVar("Item")
 
+PREDICTION = pl.Int8()
+"""The dtype of predictions among canonical scores, 0 or 1."""
+
 
 class Selection(NamedTuple, Generic[Frame]):
     """The caller's columns under our names, and these names with the caller's."""
@@ -72,7 +75,7 @@ def selected(
         columns = _by_role(request.keys, request.scores, request.single)
         names = {role: str(name) for role, name in columns.items()}
         arguments = {}
-        data = pl.DataFrame({role: kind.column(name) for role, name in columns.items()})
+        data = pl.DataFrame([kind.column(name).alias(role) for role, name in columns.items()])
     keys = {role: name for role, name in names.items() if role.startswith("key")}
     scores = {role: name for role, name in names.items() if role.isdecimal()}
     others = {role: names[role] for role in request.single}
@@ -187,23 +190,24 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     positive = None
     if request.positive is not None:
         positive = selection.kind.label(truth, request.positive)
-    expressions = _labels_and_scores(selection, request, positive)
+    schema = selection.data.schema
+    expressions = _labels_and_scores(selection, schema, request, positive)
     for role, name in selection.keys.items():
-        values.refuse_objects("by", name, selection.data.schema[role])
+        values.refuse_objects("by", name, schema[role])
     for role in selection.others:
-        expressions.extend(_number(role, selection, request))
+        expressions.extend(_number(role, schema[role], selection, request))
     _check_values(selection, request, positive)
     return expressions
 
 
 def _labels_and_scores(
-    selection: Selection[Any], request: Request, positive: object
+    selection: Selection[Any], schema: pl.Schema, request: Request, positive: object
 ) -> list[pl.Expr]:
     """Check the dtypes of labels and scores, and return whether each label is positive."""
     kind = selection.kind
     data = selection.data
     truth = selection.others["truth"]
-    dtype = data.schema["truth"]
+    dtype = schema["truth"]
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     labels = data["truth"] if data.height else None
     of_truth = values.is_positive(
@@ -211,20 +215,21 @@ def _labels_and_scores(
     )
     expressions = [of_truth]
     for role, name in selection.scores.items():
-        score_dtype = data.schema[role]
+        score_dtype = schema[role]
         if not request.predicted:
             values.refuse_score_type(name, score_dtype, kind.type_of(name))
             continue
         label = values.label_of_prediction(score_dtype, dtype, positive)
         predicted = values.is_positive(role, name, score_dtype, label, kind.type_of(name))
-        expressions.append(predicted.cast(pl.Int8))
+        expressions.append(predicted.cast(PREDICTION))
     return expressions
 
 
-def _number(role: str, selection: Selection[Any], request: Request) -> Iterator[pl.Expr]:
+def _number(
+    role: str, dtype: pl.DataType, selection: Selection[Any], request: Request
+) -> Iterator[pl.Expr]:
     """Check the dtype of a single column; of weights, gains and counts, yield them as canonical."""
     name = selection.others[role]
-    dtype = selection.data.schema[role]
     shown_dtype = selection.kind.type_of(name)
     values.refuse_objects(role, name, dtype)
     if role == "tie_break" and request.tie_break_as_text:
@@ -280,9 +285,10 @@ def _check_scores(selection: Selection[Any], request: Request) -> None:
     data = selection.data
     scores = selection.scores
     advice = _UNSCORED if request.unscored == "raise" else ""
-    for role, name in scores.items():
-        values.check_score(name, data[role], advice)
-    if len({data.schema[role] for role in scores}) > 1:
+    columns = [data.get_column(role) for role in scores]
+    for name, column in zip(scores.values(), columns, strict=True):
+        values.check_score(name, column, advice)
+    if len({column.dtype for column in columns}) > 1:
         values.check_common_type(list(scores.values()), data.select(scores.keys()))
 
 

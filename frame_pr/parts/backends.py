@@ -138,7 +138,7 @@ class Distributed(Backend[Any]):
         for name, total in request.frames.items():
             kind = kind_of_totals(name, total)
             frames[name] = kind.read(kind.columns).collect()
-        return PartQuery(replace(request, frames=frames), named, undefined)
+        return PartQuery(request._replace(frames=frames), named, undefined)
 
     def names_of(self, argument: str, columns: Sequence[Any]) -> list[str]:
         """Return the names of columns as text.

@@ -59,7 +59,7 @@ class PartQuery:
             if self.request.unscored == "drop":
                 others = [other for other in self.scores if other != score]
                 single = single | {f"{OTHER_SYSTEM}{i}": other for i, other in enumerate(others)}
-            request = replace(self.request, scores=[score], several=False, single=single)
+            request = self.request._replace(scores=[score], several=False, single=single)
             queries.append(replace(self, request=request))
         return queries
 
@@ -92,7 +92,7 @@ class PartQuery:
     def with_counts(self, column: str) -> PartQuery:
         """Return the query of rows each of which stands for several, `column`."""
         single = self.request.single | {"count": column}
-        return replace(self, request=replace(self.request, single=single))
+        return replace(self, request=self.request._replace(single=single))
 
     def of_counts(self, part: pl.LazyFrame) -> pl.DataFrame | None:
         """Compute one row per group from counts of equal rows; None if that is impossible."""
@@ -140,7 +140,7 @@ class PartQuery:
 def with_names(request: Request, names: Mapping[str, Names]) -> Request:
     """Return a request with these names of columns, by argument."""
     single: dict[str, Column] = {role: names[role][0] for role in request.single}
-    return replace(request, keys=names["by"], scores=names["score"], single=single)
+    return request._replace(keys=names["by"], scores=names["score"], single=single)
 
 
 def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:

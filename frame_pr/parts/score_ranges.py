@@ -129,7 +129,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: OverRange
     weights = no_rows.weights
     if weights.fractional:
         weights = _with_common_unit(weights, call, empty, over_ranges)
-    plan = call.plan_of(replace(no_rows, weights=weights))
+    plan = call.plan_of(no_rows._replace(weights=weights))
 
     ranges = Ranges(call, weights.unit)
     starts = starts_of(over_ranges(ranges.counts), call, weights)
@@ -168,7 +168,7 @@ class Ranges:
     def counts(self, part: pl.DataFrame) -> pl.DataFrame:
         """Return the rows and positives of each range, and known totals in columns."""
         rows, output = self._rows_of(part, self.call.totals_in_rows())
-        without_totals = replace(rows, totals=[])
+        without_totals = rows._replace(totals=[])
         plan = plan_for(without_totals, list(TOTALS))
         table = aggregate(without_totals, plan).select("group", *TOTALS)
 
@@ -198,12 +198,12 @@ class Ranges:
         self, part: pl.DataFrame, totals: Collection[str] = ()
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """Return the canonical rows of the part, grouped by their range and the keys."""
-        request = replace(self.call.request, keys=[RANGE, *self.call.by]).with_totals(totals)
+        request = self.call.request._replace(keys=[RANGE, *self.call.by]).with_totals(totals)
         rows, output = rows_of(part, request, unit=self.unit)
         if self.starts is not None:
             keys = list(output.key_columns.values())
             table = groups_of(rows, output).join(self.starts.lazy(), on=keys, nulls_equal=True)
-            rows = replace(rows, starts=Starts(table.drop(keys)))
+            rows = rows._replace(starts=Starts(table.drop(keys)))
         return rows, output
 
 

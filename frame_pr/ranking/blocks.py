@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -428,13 +427,13 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     gains = rows.frame.filter(pl.col("gain") > 0)
     gains = gains.select(*columns, score="gain", truth=pl.lit(False))
     table = collected(gains, rows.height)
-    by_gain = replace(
-        rows,
+    by_gain = rows._replace(
         frame=table.lazy(),
         height=table.height,
-        request=replace(rows.request, single={}, **DEFAULTS),
+        request=rows.request._replace(single={}, **DEFAULTS),
         score_dtypes=[rows.gains.dtype],
         drops=False,
+        sorts_ties=False,
         weights=Weights(),
         gains=Weights(),
         totals=[],

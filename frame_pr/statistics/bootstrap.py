@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -342,7 +341,7 @@ class _Cells(NamedTuple):
         if self.plan.ideals:
             frame = self._drawn(self.table, counts).lazy()
             frame = frame.with_columns(group=group + pl.col("later"))
-        rows = replace(self.rows, frame=frame, height=counts.size)
+        rows = self.rows._replace(frame=frame, height=counts.size)
         sums = aggregate(rows, self.plan, self._ranked(counts))
         metrics = finalize(sums, ["group"], self.plan)
         return metrics.with_columns(
@@ -409,8 +408,7 @@ def _cells_of(sample: SampledRows, data: pl.DataFrame, groups: int) -> _Cells:
     table = collected(cells.sort("key", *apart), data.height)
 
     at_once = max(1, min(_CELLS_AT_ONCE // table.height, _MOST_GROUPS // groups))
-    rows = replace(
-        sample.rows,
+    rows = sample.rows._replace(
         frame=table.lazy(),
         # Keys of several copies need more bits than the keys of one.
         height=0 if at_once > 1 else table.height,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -374,7 +374,7 @@ def samples(
         refuse_options(caller, what.options, EACH_ROW)
     if parts[True]:
         refuse_options("a bootstrap", what.options, DRAWN_ROWS)
-    rows, output = rows_of(frame, replace(what.request(), each_row=each_row))
+    rows, output = rows_of(frame, what.request()._replace(each_row=each_row))
     keys = what.key_columns(output)
     for is_drawn, metrics in parts.items():
         if metrics:

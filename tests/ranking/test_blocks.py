@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -21,7 +20,7 @@ BLOCK_COLUMNS = [
 def table_of(rows: pl.DataFrame, columns=BLOCK_COLUMNS, **options) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
-    ranked = replace(ranked, frame=rows.lazy(), height=rows.height)
+    ranked = ranked._replace(frame=rows.lazy(), height=rows.height)
     return blocks_of(ranked, columns, **options).collect()
 
 
@@ -112,7 +111,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = False):
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    return replace(ranked, frame=rows.lazy(), height=rows.height, drops=drops)
+    return ranked._replace(frame=rows.lazy(), height=rows.height, drops=drops)
 
 
 # From 2**17 rows on, keys are narrowed where they fit, and from 2**18 on, equal ones are counted
@@ -163,7 +162,7 @@ def test_rows_that_would_not_fit_into_memory_twice(groups, dtype, options):
         tie=number,
     )
     ranked = canonical(rows, options)
-    many = replace(ranked, height=2**28)
+    many = ranked._replace(height=2**28)
     expected = blocks_of(ranked, BLOCK_COLUMNS).collect()
     assert blocks_of(many, BLOCK_COLUMNS).collect().equals(expected)
     _, block_numbers = numbered_rows(ranked)
