@@ -41,10 +41,14 @@ from frame_pr.functions.single_metrics import (
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.options import TREC_EVAL, Options
 from frame_pr.parts.partitioned import partitioned
-from frame_pr.plotting.confusion_plots import plot_confusion
-from frame_pr.plotting.interval_plots import plot_comparison, plot_intervals
-from frame_pr.plotting.plots import plot
-from frame_pr.plotting.score_plots import plot_gains, plot_scores
+from frame_pr.plotting.plots import (
+    plot,
+    plot_comparison,
+    plot_confusion,
+    plot_gains,
+    plot_intervals,
+    plot_scores,
+)
 from frame_pr.registration import register
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare

@@ -15,7 +15,7 @@ from frame_pr.frames.words import CALLS, meant
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import curves, evaluation, single_metrics, tallies
 from frame_pr.metrics.names import example_names, meant_names, metric_hint
-from frame_pr.plotting import confusion_plots, interval_plots, plots, score_plots
+from frame_pr.plotting import plots
 from frame_pr.statistics import average_curves, comparisons, format_tables, reports
 from frame_pr.statistics import intervals as interval_estimates
 from frame_pr.tables import classes, judgments, lists
@@ -115,11 +115,11 @@ class PR(Accessor[Frame]):
     curve = curves.curve
     with_curve = curves.with_curve
     plot = plots.plot
-    plot_intervals = interval_plots.plot_intervals
-    plot_comparison = interval_plots.plot_comparison
-    plot_gains = score_plots.plot_gains
-    plot_scores = score_plots.plot_scores
-    plot_confusion = confusion_plots.plot_confusion
+    plot_intervals = plots.plot_intervals
+    plot_comparison = plots.plot_comparison
+    plot_gains = plots.plot_gains
+    plot_scores = plots.plot_scores
+    plot_confusion = plots.plot_confusion
     tally = tallies.tally
     explode_lists = lists.explode_lists
     unpivot_classes = classes.unpivot_classes

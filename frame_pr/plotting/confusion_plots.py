@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import public_result
-from frame_pr.frames.kinds import Frame
 from frame_pr.metrics.metric import ratio
 from frame_pr.plotting import draw
 from frame_pr.plotting.draw import Style
@@ -37,61 +35,8 @@ _CELL = 4.5
 """The width of a cell in em, if the figure has room."""
 
 
-class ConfusionArguments(TypedDict, total=False):
-    """More arguments of `plot_confusion`."""
-
-    labels: Mapping[Any, str] | None
-    ax: Any
-
-
-@public_result(options=ConfusionArguments)
-def plot_confusion(frame: Frame, /, **options: Unpack[ConfusionArguments]) -> Axes | Any:
-    r"""Draw a confusion matrix, the result of `confusion_matrix` or of `confusion`, as a heat map.
-
-    Rows are labels and columns are predictions. Positives come first, so the matrix is the mirror
-    image of that of scikit-learn. Several groups give one panel each.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `confusion_matrix`, or of `confusion` at one cutoff. The frame is not changed.
-    labels : dict, optional
-        Labels by name: of classes, such as `{"positive": "fraud", "negative": "other"}`, of systems
-        and groups.
-    ax : matplotlib Axes, optional
-        The axes to draw in, or one for each panel. Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        The colour of a cell is its share of the rows with this label. Its text is the count and
-        this share. With several groups, a numpy array with the axes of each panel.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of these functions, or an argument is wrong.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    confusion_matrix, confusion
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> images = pl.DataFrame(
-    ...     {"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]}
-    ... )
-    >>> ax = fp.plot_confusion(
-    ...     fp.confusion_matrix(images, "shown", "predicted"), ax=Figure().subplots()
-    ... )
-    >>> [text.get_text() for text in ax.texts]
-    ['1\n100 %', '0\n0 %', '1\n50 %', '1\n50 %']
-    """
+def draw_confusion(frame: Any, options: Mapping[str, Any]) -> Any:
+    """Draw what `plot_confusion` returns."""
     style = Style.of(options, panels=True)
     result, cutoff = _cells(frame)
     classes = result.table["truth"].unique(maintain_order=True)

@@ -11,7 +11,6 @@ import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.frames.words import keyword_hint
-from frame_pr.inputs.options import Options
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import (
     BENEFITS,
@@ -27,7 +26,7 @@ from frame_pr.plotting.curve_data import (
     mean_curves,
     quantity_title,
 )
-from frame_pr.plotting.draw import GREY, REFERENCE, StyleArguments
+from frame_pr.plotting.draw import GREY, REFERENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +58,6 @@ _HINTS = {
     "name": "labels={'s1': 'My model'} names curves",
 }
 """Advice for keywords of other libraries."""
-_OPTIONS = {*Options.__annotations__, *StyleArguments.__annotations__, "baseline"}
 _POINTS = 20
 """The most thresholds that have points."""
 _ENVELOPE = {"linestyle": "--", "linewidth": 1}
@@ -134,15 +132,14 @@ def noun(options: Mapping[str, Any]) -> str:
     return "positives"
 
 
-def line_properties(options: Mapping[str, Any], arguments: Iterable[str]) -> draw.Properties:
+def line_properties(line: dict[str, Any], arguments: Iterable[str]) -> draw.Properties:
     """Validate the properties of lines before anything is computed.
 
-    `arguments`: the names of all others, one of which may be meant.
+    `arguments`: the arguments of `plot`, one of which may be meant.
     """
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
-    line = {name: value for name, value in options.items() if name not in _OPTIONS}
     for name in line:
         if name in _HINTS:
             raise TypeError(f"plot has no argument {shown(name)}; {_HINTS[name]}")
@@ -150,7 +147,7 @@ def line_properties(options: Mapping[str, Any], arguments: Iterable[str]) -> dra
     for name, value in properties.items():
         if not re.fullmatch(_LINE_PROPERTIES, name):
             hint = (
-                keyword_hint(name, [*arguments, *_OPTIONS])
+                keyword_hint(name, arguments)
                 or "other keywords are properties of matplotlib's Line2D"
             )
             raise TypeError(f"plot has no argument {shown(name)}; {hint}")

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from frame_pr.frames.arguments import check_flag
 from frame_pr.frames.messages import kind_of_value, shown, warn
@@ -75,17 +75,8 @@ def import_matplotlib() -> None:
         raise ImportError('plots need matplotlib: pip install "frame_pr[plot]"') from error
 
 
-class StyleArguments(TypedDict, total=False):
-    """The arguments of every plot."""
-
-    colors: Mapping[Any, Any] | None
-    labels: Mapping[Any, str] | None
-    legend: bool
-    ax: Any
-
-
 class Style(NamedTuple):
-    """The values of these arguments. Names of `colors` and `labels` are texts."""
+    """The values of the arguments of all plots. Names of `colors` and `labels` are texts."""
 
     colors: Mapping[str, Any]
     labels: Mapping[str, str]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, public_result
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.arguments import check_choice
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
+from frame_pr.plotting.draw import GREY, REFERENCE, Style
 from frame_pr.plotting.results import (
     Keys,
     Result,
@@ -57,79 +56,14 @@ _SLICE = "slice"
 """The key column of slices."""
 
 
-@public_result(options=StyleArguments)
-def plot_intervals(
-    frame: Frame,
-    /,
-    *,
-    metric: str | Sequence[str] | None = None,
-    x: str | None = None,
-    facet: str | None = None,
-    **options: Unpack[StyleArguments],
-) -> Axes | Any:
-    """Draw the confidence intervals of groups: a forest plot, or a trend over time.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `intervals`, or of `evaluate` by groups, which has no intervals. The frame is
-        not changed.
-    metric : str or list of str, optional
-        The metrics to draw, one panel each. Default: all metrics of the frame.
-    x : str, optional
-        The key column along the x axis, such as a week. The values of the other keys then have one
-        line each. Default: the key column of dates, datetimes or periods, if there is one.
-    facet : str, optional
-        A key column whose values have a panel each. The frame then has one metric, or `metric=`
-        names one.
-    colors : dict, optional
-        Colours by the name of a system, and over time by the name of a line.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval",
-        such as `{"confidence interval": "90 % interval"}`.
-    legend : bool
-        Whether to draw the legend. Default True.
-    ax : matplotlib Axes, optional
-        The axes to draw in, or one for each metric. Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        With several metrics or `facet`, a numpy array with the axes of each panel. The dotted line
-        of each system is the mean of its dots. The number after the name of a group is that of the
-        rows or groups behind its value. Slices are blocks with the name of the slice. Over time, a
-        line has a gap where times are missing; up to three lines have bands, if they have at most
-        60 points.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of `intervals` or `evaluate`, has no key column, or has too many
-        groups.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    intervals, evaluate, plot_comparison
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame(
-    ...     {
-    ...         "q": [1, 1, 1, 1, 2, 2, 2, 2],
-    ...         "truth": [1, 0, 1, 0, 1, 1, 0, 0],
-    ...         "score": range(8),
-    ...     }
-    ... )
-    >>> table = fp.intervals(run, "average_precision", "truth", "score", by="q")
-    >>> ax = fp.plot_intervals(table, ax=Figure().subplots())
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['1 (4)', '2 (4)']
-    """
+def draw_intervals(
+    frame: Any,
+    metric: str | Sequence[str] | None,
+    x: str | None,
+    facet: str | None,
+    options: Mapping[str, Any],
+) -> Any:
+    """Draw what `plot_intervals` returns."""
     style = Style.of(options, panels=True)
     keys, values = read_metrics(
         _with_times(frame), metric, "plot_intervals draws a frame that intervals or evaluate gave"
@@ -509,60 +443,8 @@ def _with_gaps(rows: pl.DataFrame, step: Any) -> pl.DataFrame:
     return pl.concat([late, rows], how="diagonal").sort("x", maintain_order=True)
 
 
-@public_result(options=StyleArguments)
-def plot_comparison(
-    frame: Frame, /, *, metric: str | None = None, **options: Unpack[StyleArguments]
-) -> Axes:
-    """Draw a comparison of systems: intervals of differences, or the difference of each group.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `compare`: a dot and a whisker for each difference. Or that of `evaluate` or
-        `intervals` for two systems by groups: a bar for each group, and the mean difference with
-        its confidence interval from `compare`. The frame is not changed.
-    metric : str, optional
-        The metric to draw, if the frame has several.
-    colors : dict, optional
-        Colours of "better" and "worse".
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns and metrics, and of "confidence interval",
-        such as `{"confidence interval": "90 % interval"}`.
-    legend : bool
-        Whether to draw the legend. Default True.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        The plot. A dot is filled if its adjusted p-value is below 0.05; in a frame without
-        p-values, if its interval does not contain 0. One-sided intervals reach the edge.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of these functions, has not two systems by groups, or has several
-        metrics and `metric` is missing.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    compare, evaluate, plot_intervals
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> table = pl.DataFrame(
-    ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
-    ... )
-    >>> ax = fp.plot_comparison(table, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
-    ['new better: 1', 'new worse: 1']
-    """
+def draw_comparison(frame: Any, metric: str | None, options: Mapping[str, Any]) -> Axes:
+    """Draw what `plot_comparison` returns."""
     style = Style.of(options)
     style.check_colors(_SIDES)
     if "difference" in columns_of(frame):

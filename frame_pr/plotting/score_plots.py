@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from frame_pr.frames.arguments import check_choice, check_float, check_whole, public_result
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.arguments import check_choice, check_float, check_whole
 from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.options import REFUSED, Column, Columns, LabelOptions, options_in
+from frame_pr.inputs.options import Column, Columns, LabelOptions, options_in
 from frame_pr.plotting import draw
-from frame_pr.plotting.draw import GREY, REFERENCE, Style, StyleArguments
+from frame_pr.plotting.draw import GREY, REFERENCE, Style
 from frame_pr.plotting.results import Result, read_result
 
 if TYPE_CHECKING:
@@ -29,87 +28,17 @@ times smaller.
 """
 
 
-class ScoresArguments(StyleArguments, LabelOptions, total=False):
-    """More arguments of `plot_scores`."""
-
-
-@public_result(REFUSED["plot_scores"], options=ScoresArguments)
-def plot_scores(
-    frame: Frame,
-    /,
+def draw_scores(
+    frame: Any,
     truth: Column,
     score: Columns,
-    *,
-    by: Columns | None = None,
-    positive: object = None,
-    threshold: float | None = None,
-    bins: int = 40,
-    **options: Unpack[ScoresArguments],
-) -> Axes | Any:
-    """Draw histograms of the scores of positives and of negatives: how well a score separates them.
-
-    The shares of each histogram sum to 1. Several scores and groups give one panel each, with one y
-    axis.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed.
-    truth : str or polars expression
-        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
-    score : str or polars expression, or several
-        Score of each row. Several scores give one panel each.
-    by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Each group has its own panel.
-    positive : optional
-        The positive label of `truth`.
-    threshold : float, optional
-        Draw a line at this score. The legend, or the title of a panel, then has precision, recall
-        and false positive rate of the rows that it selects.
-    bins : int
-        Number of bins of equal width. Default 40. The axis leaves out a few scores far from all
-        others. Of positive scores with a long tail, such as amounts, the axis is logarithmic.
-    colors : dict, optional
-        Colours of "positives" and "negatives".
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, "positives" and "negatives".
-    legend : bool
-        Whether to draw the legend. Default True.
-    ax : matplotlib Axes, optional
-        The axes to draw in, or one for each panel. Default: a new figure.
-    **options
-        Options for ties, weights and missing values: see `frame_pr.Options`. Not accepted:
-        `ties="expected"`.
-
-    Returns
-    -------
-    matplotlib Axes
-        With several scores or groups, a numpy array with the axes of each panel.
-
-    Raises
-    ------
-    ValueError, TypeError
-        An argument is wrong, or a column is missing, of the wrong type, or has missing values.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    plot, plot_confusion
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> ax = fp.plot_scores(run, "relevant", "score", threshold=0.75, ax=Figure().subplots())
-    >>> for text in ax.get_legend().get_texts():
-    ...     print(text.get_text())
-    positives (3)
-    negatives (2)
-    threshold 0.75: precision 100 %, recall 67 %, FPR 0 %
-    """
+    by: Columns | None,
+    positive: object,
+    threshold: float | None,
+    bins: int,
+    options: Mapping[str, Any],
+) -> Any:
+    """Draw what `plot_scores` returns."""
     row_options = cast(LabelOptions, options_in(options))
     style = Style.of(
         options,
@@ -275,65 +204,8 @@ def _edges(
     return np.unique(low * (1 - shares) + high * shares), "linear"
 
 
-@public_result(options=StyleArguments)
-def plot_gains(
-    frame: Frame,
-    /,
-    *,
-    y: Literal["recall", "precision", "lift"] = "recall",
-    **options: Unpack[StyleArguments],
-) -> Axes | Any:
-    """Draw a gains table: a bar for each tenth of the rows, and a cumulative line.
-
-    Several systems and groups give one panel each.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `gains_table`. The frame is not changed.
-    y : "recall", "precision" or "lift"
-        The share of the positives that the rows contain (capture rate), the share of positives
-        among the rows, or the ratio of that share to the prevalence. The dotted line is a random
-        ranking.
-    colors : dict, optional
-        Colours of "bin" and "cumulative".
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, "bin" and "cumulative".
-    legend : bool
-        Whether to draw the legend. Default True.
-    ax : matplotlib Axes, optional
-        The axes to draw in, or one for each panel. Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        With several systems or groups, a numpy array with the axes of each panel.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of `gains_table`, or an argument is wrong.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    gains_table, plot
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame(
-    ...     {"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]}
-    ... )
-    >>> ax = fp.plot_gains(
-    ...     fp.gains_table(run, "fraud", "score", bins=4), ax=Figure().subplots()
-    ... )
-    >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
-    ['0.67', '0.33', '0.00', '0.00']
-    """
+def draw_gains(frame: Any, y: str, options: Mapping[str, Any]) -> Any:
+    """Draw what `plot_gains` returns."""
     style = Style.of(options, panels=True)
     style.check_colors(("bin", "cumulative"))
     name = check_choice("y", y, ("recall", "precision", "lift"))
@@ -343,10 +215,10 @@ def plot_gains(
     )
     result = read_result(frame, columns, "plot_gains draws a frame that gains_table gave")
     titles = "Share of the rows, the highest scores first", style.title(name)
-    return _draw_groups(result, style, titles, partial(_draw_gains, name=name, style=style))
+    return _draw_groups(result, style, titles, partial(_draw_bins, name=name, style=style))
 
 
-def _draw_gains(
+def _draw_bins(
     ax: Axes,
     table: pl.DataFrame,
     name: str,
