@@ -189,6 +189,9 @@ class Request(NamedTuple):
         # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls
         # that rank nothing.
         for name in unread:
+            # A frame may have more groups than the rows, and these groups are in the result.
+            if self.keys and name in self.frames:
+                continue
             numbers = " or ".join(TOTAL_OPTIONS[name])
             reason = f"no result of the call depends on the number of {numbers} of a group"
             warn(f"{name}: the option changes nothing, as {reason}; leave it out")

@@ -195,6 +195,17 @@ def test_options_that_change_nothing(option, call):
     warns(TOTALS.with_columns(N=pl.lit(-1), P=pl.lit(-1)), call, warning)
 
 
+@pytest.mark.parametrize("metric", ["precision@2", "precision@threshold=0.5"])
+def test_a_frame_of_totals_adds_groups_whatever_the_metrics(metric):
+    # Groups a and b have 1 positive in 2 rows, and c has no rows: precision is 0 of 2, or null.
+    rows = pl.DataFrame({"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [1.0, 0.5] * 2})
+    totals = pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 3]})
+    found = fp.evaluate(
+        rows, metric, "y", "s", by="q", mean_over="q", undefined=0.0, total_positives=totals
+    )
+    assert found.row(0) == (3, pytest.approx(1 / 3))
+
+
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
 
 
