@@ -128,8 +128,8 @@ def judged_groups(groups: Groups, height: int) -> tuple[pl.Series, int]:
         rows = rows.filter(~pl.col("absent"))
     group = pl.col("group")
     has_label = label_value(pl.col("truth"), schema["truth"]).is_not_null()
-    labelled = rows.filter(has_label)
-    judged = collected(labelled.select(group.unique()), height).to_series()
+    labelled = rows.filter(has_label).select(group.unique())
+    judged = collected(labelled, height).to_series()
 
     ends = rows.select(first=group.min(), last=group.max())
     first, last = collected(ends, height).row(0)
@@ -137,7 +137,9 @@ def judged_groups(groups: Groups, height: int) -> tuple[pl.Series, int]:
     # five times as long.
     if first is not None and last - first + 1 == judged.len():
         return judged, judged.len()
-    return judged, collected(rows.select(group.n_unique()), height).item()
+
+    distinct = rows.select(group.n_unique())
+    return judged, collected(distinct, height).item()
 
 
 class _Digit(NamedTuple):

@@ -25,7 +25,7 @@ from frame_pr.ranking.sort_keys import SortKey, key_of, largest_by, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
 _IN_MEMORY = 2**22
-"""With more rows, that may need too much memory."""
+"""Rows from which a table may be too large to be collected in memory."""
 
 
 class Plan(NamedTuple):

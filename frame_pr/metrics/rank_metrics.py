@@ -153,12 +153,15 @@ def _bpref(_: NameMatch, b: Blocks) -> Metric:
     hits = b.hits.cast(pl.Float64)
     negatives = b.negatives - pl.col("unjudged_rows")
     fewer = pl.min_horizontal(b.positives, negatives).clip(lower_bound=1)
+
     # Of the places among the misses of its block that a positive may have, count those with fewer
     # than P misses above. With P or more above, a place is worth 0. No large numbers are subtracted
     # from each other.
-    low = (positives - above).clip(0, block_misses + 1)
-    worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
-    parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
+    places = block_misses + 1
+    low = (positives - above).clip(0, places)
+    largest = (fewer - above).clip(lower_bound=0)
+    worth = low * (largest - (low - 1) / 2)
+    parts = {"bpref": Aggregate(hits * worth / places)}
     value = ratio(pl.col("bpref"), positives * fewer)
     return Metric(value, for_all_ties(parts), counts_ranks=True)
 

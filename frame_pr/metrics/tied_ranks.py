@@ -24,8 +24,8 @@ def in_steps(steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.E
     def value(columns: Sequence[pl.Series]) -> pl.Series:
         return compute_in_steps(pl.DataFrame(dict(zip(numbers, columns, strict=True))), steps)
 
-    # The streaming engine would call this for each of many small pieces of the table, some of one
-    # row.
+    # Not elementwise: the streaming engine would call this for each of many small pieces of the
+    # table, some of one row.
     return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64)
 
 
