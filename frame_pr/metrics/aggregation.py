@@ -21,7 +21,7 @@ from frame_pr.metrics.rates import is_rate
 from frame_pr.metrics.score_means import epsilon_of
 from frame_pr.ranking.blocks import Reached, best_blocks, blocks_of
 from frame_pr.ranking.sort import PackedRows
-from frame_pr.ranking.sort_keys import SortKey, key_of, largest_by, rank_key_of
+from frame_pr.ranking.sort_keys import SortKey, key_of, rank_key_of
 from frame_pr.ranking.threshold_codes import code_reached
 
 _IN_MEMORY = 2**22
@@ -281,7 +281,7 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
     aggregates = plan.over_groups.items()
-    rank_keys = [name for name, record in aggregates if record.kind.rank_key != "none"]
+    rank_keys = [name for name, record in aggregates if record.kind.has_rank_key]
     unpacked = [rank_key_of(pl.col(name)) for name in rank_keys]
     thresholds = {name: plan.key.threshold(pl.col(name)) for name in rank_keys}
     values = {name: _value(record, plan) for name, record in plan.metrics.items()}
@@ -314,11 +314,6 @@ def aggregate_blocks(
     # Compute columns first: polars shares common subexpressions between columns, and aggregates
     # plain columns fastest.
     columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
-    # A packed value names its column three times, and polars searches each copy of a formula for
-    # common subexpressions.
-    packed = [name for name, record in aggregates.items() if record.kind.rank_key == "packed"]
-    table = table.with_columns(aggregates[name].over.alias(name) for name in packed)
-    columns |= {name: largest_by(pl.col(name)) for name in packed}
     return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
 
 
@@ -350,6 +345,6 @@ def _columns_read(aggregates: Aggregates) -> set[str]:
     columns = set[str]()
     for record in aggregates.values():
         columns.update(record.over.meta.root_names())
-        if record.kind.rank_key != "none":
+        if record.kind.has_rank_key:
             columns.add("rank_key")
     return columns

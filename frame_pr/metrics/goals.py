@@ -42,6 +42,8 @@ BEST = tuple(
 GOAL = rf"(?:max_(?:{'|'.join(BEST)}|f{DECIMAL})|min_cost{DECIMAL})(?:@{LIMIT})?"
 """How a goal is written."""
 _NONE = pl.lit(0, dtype=pl.Int64)
+_ZERO = 0.75
+"""The order of a rate that is 0. Close to it, all floats have one exponent."""
 _FACTS = ("positives", "negatives", "rows")
 """The facts of a group that may leave it without a best value: attributes of `Blocks`."""
 
@@ -130,14 +132,19 @@ class Goal(Cutoff):
         order = self._order(blocks)
         allowed = order.is_not_null()
         if self.may_be_empty:
-            of_nothing = self._order(self.nothing(blocks)).fill_null(0)
+            of_nothing = self._order(self.nothing(blocks)).fill_null(_ZERO)
             # Rows are selected for the same benefit, but not for the same cost.
             allowed = order > of_nothing if self.rate.best == "smallest" else order >= of_nothing
         return allowed if self.limit is None else allowed & self.limit.allows(blocks)
 
     def _order(self, counts: Counts) -> pl.Expr:
+        """Return a number around `_ZERO` that is larger where the rate is better.
+
+        Equal rates of weighted rows may differ by rounding. Here they are equal: the last bit of
+        such a number is 2**-44 of the rate.
+        """
         assert self.rate.best_by is not None
-        return self.rate.best_by(counts)
+        return self.rate.best_by(counts) / 2**9 + _ZERO
 
     def threshold_aggregates(self, blocks: Blocks) -> Aggregates:
         """Return the aggregate of the best threshold."""

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.inputs.options import TIES, Ties
+from frame_pr.ranking.sort_keys import largest_by
 
 CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv", "goal"]
 
@@ -108,7 +109,7 @@ class AggregateKind(NamedTuple):
     """The column to aggregate in the table of all blocks."""
     adds_up: bool = False
     """Whether it is a sum, which is 0 in a group without blocks."""
-    rank_key: Literal["none", "alone", "packed"] = "none"
+    has_rank_key: bool = False
     """Whether the column is the rank key of a block, or has a value above the rank key."""
     is_ideal: bool = False
     """Whether the blocks are those of equal gain, the largest gain first."""
@@ -141,12 +142,12 @@ STRICTEST = AggregateKind(
     pl.Expr.max,
     _first_value,
     value=lambda over: pl.when(over).then("rank_key"),
-    rank_key="alone",
+    has_rank_key=True,
 )
 """The strictest threshold at which the expression is true."""
 LOOSEST = STRICTEST._replace(reduce=pl.Expr.min, reduce_ranked=_last_value)
-BEST_THRESHOLD = LARGEST._replace(rank_key="packed")
-"""The strictest threshold at which the expression, between -1 and 1, is largest."""
+BEST_THRESHOLD = LARGEST._replace(value=largest_by, has_rank_key=True)
+"""The strictest threshold at which the expression, between 0 and 1, is largest."""
 
 
 class Aggregate(NamedTuple):

@@ -394,9 +394,11 @@ def key_of(rows: Rows) -> SortKey:
 def largest_by(value: pl.Expr) -> pl.Expr:
     """Pack a value and the column `rank_key` into an integer that is largest for the largest value.
 
-    The value lies between -1 and 1. Of equal values, the best score makes the largest integer.
+    The value is between 0 and 1. Of equal values, the best score makes the largest integer.
     """
-    return score_code(value, pl.Float64()) * _SCORES + pl.col("rank_key")
+    # The bits of positive floats order as the floats do.
+    bits = value.reinterpret(dtype=pl.Int64)
+    return bits.cast(pl.Int128) * _SCORES + pl.col("rank_key")
 
 
 def rank_key_of(largest: pl.Expr) -> pl.Expr:

@@ -124,6 +124,23 @@ def test_weights():
         assert_known(weighed, "threshold@max_informedness", 2, weight="w")
 
 
+@pytest.mark.parametrize(
+    ("labels", "prevalence", "name", "value"),
+    [
+        # F1 at rank 4 of 7: 2 (3/5 1/5) / (3/5 1/5 + 1/2 4/5 + 1/5) = 1/3, and at rank 7
+        # 2 (1/5) / (1 + 1/5), which is as much.
+        ((0, 1, 1, 1, 0, 1, 1), 0.2, "threshold@max_f1", 4),
+        # recall - fpr at rank 4 of 8: 3/4 - 1/4, and at rank 6 1 - 1/2.
+        ((1, 0, 1, 1, 0, 1, 0, 0), 0.3, "threshold@max_informedness", 5),
+        # At rank 2: 1/4 - 1/4, as much as to predict nothing, and further down.
+        ((0, 1, 0, 1, 0, 1, 0, 1), 0.1, "threshold@max_informedness", 7),
+    ],
+)
+def test_equal_rates_of_weighted_rows(labels, prevalence, name, value):
+    # Their floats differ by rounding, and the highest threshold is the answer.
+    assert_known(ranked(*labels), name, value, prevalence=prevalence)
+
+
 def test_values_are_compared_as_float64():
     # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy
     # there is 1/2 minus 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
