@@ -213,7 +213,7 @@ def _numbers_of_groups(
     if name in frames:
         groups = groups_of(rows, output)
         return totals_in_frame(frames[name], groups, dtype, has_rows=rows.height > 0)
-    return totals_in_rows(rows.frame, name, selection.others[name], dtype)
+    return totals_in_rows(rows.frame, name, selection.others[name], dtype, rows.height)
 
 
 def groups_of(rows: Rows, output: OutputFrame[Any]) -> pl.LazyFrame:

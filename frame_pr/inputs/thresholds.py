@@ -50,7 +50,7 @@ def _in_column(rows: Rows, threshold: str | pl.Expr) -> pl.LazyFrame:
     frame = rows.frame
     if "absent" in frame.collect_schema():
         frame = frame.filter(~pl.col("absent"))
-    return constant_in_groups(frame, "threshold", name or "threshold").lazy()
+    return constant_in_groups(frame, "threshold", name or "threshold", rows.height).lazy()
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:

@@ -12,23 +12,25 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
-from frame_pr.frames.kinds import FrameKind
+from frame_pr.frames.kinds import FrameKind, collected
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.request import TOTAL_OPTIONS
 from frame_pr.inputs.values import keyed_value
 from frame_pr.inputs.weights import Weights, refuse_values
 
 
-def totals_in_rows(rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType) -> pl.LazyFrame:
-    """Read a number that is constant within each group, such as a total."""
-    numbers = constant_in_groups(rows, name, column)
+def totals_in_rows(
+    rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType, height: int = 0
+) -> pl.LazyFrame:
+    """Read a number that is constant within each group: a total; see `constant_in_groups`."""
+    numbers = constant_in_groups(rows, name, column, height)
     return numbers.select("group", _typed(name, column, numbers[name], dtype)).lazy()
 
 
-def constant_in_groups(rows: pl.LazyFrame, name: str, column: str) -> pl.DataFrame:
+def constant_in_groups(rows: pl.LazyFrame, name: str, column: str, height: int) -> pl.DataFrame:
     """Return `group` and a column that is constant within each group, in the order of the groups.
 
-    It may be null in all rows of a group.
+    It may be null in all rows of a group. `height`: that of rows; 0 if they are few.
     """
     value = pl.col(name)
     if rows.collect_schema()[name].is_float():
@@ -36,7 +38,7 @@ def constant_in_groups(rows: pl.LazyFrame, name: str, column: str) -> pl.DataFra
     is_partly_null = value.null_count().is_between(1, pl.len() - 1)
     varies = (value.min() != value.max()) | is_partly_null
     of_groups = rows.group_by("group").agg(value.min(), varies=varies)
-    groups = of_groups.sort("group").collect(engine="streaming")
+    groups = collected(of_groups.sort("group"), height)
     several = groups.filter("varies").height
     if several:
         raise ValueError(
