@@ -11,7 +11,7 @@ import polars.selectors as cs
 from frame_pr.frames.arguments import check_choice, public
 from frame_pr.frames.columns import column_name, column_names
 from frame_pr.frames.dispatch import kind_of
-from frame_pr.frames.kinds import Frame, lazily
+from frame_pr.frames.kinds import Frame, collected, lazily
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.tables.named_columns import NamedColumns, read_columns
@@ -131,7 +131,7 @@ def explode_lists(
     _validate_lists(data, columns)
     if duplicates == "raise":
         _refuse_repeated_items(data, columns)
-    table = _rows_of(data.with_row_index("row").lazy(), list(map(str, systems)), duplicates)
+    table = _rows_of(data.with_row_index("row"), list(map(str, systems)), duplicates)
     return kind.spread(table.select("row", *new), carried, new)
 
 
@@ -208,7 +208,7 @@ def _refuse_repeated_items(data: pl.DataFrame, columns: NamedColumns) -> None:
         if argument != "ranked":
             continue
         lists = data[ours]
-        has_repeats = lists.list.n_unique() < lists.list.len()
+        has_repeats = _has_repeats(lists)
         if has_repeats.any():
             first = lists.filter(has_repeats).head(1).explode(empty_as_null=False)
             item = first.filter(~first.is_first_distinct())[0]
@@ -220,91 +220,94 @@ def _refuse_repeated_items(data: pl.DataFrame, columns: NamedColumns) -> None:
             )
 
 
+def _has_repeats(lists: pl.Series) -> pl.Series:
+    """Return whether an item occurs twice in a list."""
+    return lists.list.n_unique() < lists.list.len()
+
+
 def _key(keys: pl.DataFrame) -> str:
     """Format the first of these keys."""
     return shown(keys.row(0) if keys.width > 1 else keys.item(0, 0))
 
 
 def _rows_of(
-    rows: pl.LazyFrame,
+    rows: pl.DataFrame,
     systems: Sequence[str],
     duplicates: str,
 ) -> pl.LazyFrame:
-    """Return `row` and the new columns.
-
-    Lists are put in order before they are exploded, because they are fewer than items.
-    """
-    schema = rows.collect_schema()
-    has_scores = "scores0" in schema
+    """Return `row` and the new columns."""
+    has_scores = "scores0" in rows.columns
+    gain = rows.select("^gain$").columns
     parts = []
     for i, system in enumerate(systems):
-        lists = {"ranked": f"ranked{i}"}
+        columns = {"ranked": f"ranked{i}"}
         if has_scores:
-            lists["scores"] = f"scores{i}"
-        parts.append(rows.select("row", "truth", system=pl.lit(system), **lists))
-    table = pl.concat(parts, how="vertical_relaxed")
+            columns["score"] = f"scores{i}"
+        parts.append(rows.lazy().select("row", "truth", *gain, system=pl.lit(system), **columns))
+    plan = pl.concat(parts, how="vertical_relaxed")
     if len(parts) > 1:
-        table = table.sort("row", maintain_order=True)
+        plan = plan.sort("row", maintain_order=True)
+    if not has_scores:
+        if duplicates == "drop":
+            plan = plan.with_columns(pl.col("ranked").list.unique(maintain_order=True))
+        length = pl.col("ranked").list.len().cast(pl.Int64)
+        plan = plan.with_columns(score=pl.int_ranges(-1, -1 - length, -1))
+    lists = collected(plan.with_row_index("list"))
 
-    ranked = pl.col("ranked")
-    if duplicates == "drop" and not has_scores:
-        table = table.with_columns(ranked.list.unique(maintain_order=True))
-    # The relevant items that are not in the ranked list come behind it.
-    once = ranked.list.concat("truth").list.unique(maintain_order=True)
-    items = once
-    if duplicates != "raise":
-        items = ranked.list.concat(once.list.slice(ranked.list.n_unique()))
-    table = table.with_columns(item=items, length=ranked.list.len().cast(pl.Int64)).drop("ranked")
-    place = pl.col("place")
-    table = table.with_columns(place=pl.int_ranges(pl.col("item").list.len().cast(pl.Int64)))
-    # If both lists are empty, the result has one row without an item.
-    table = table.explode(
-        "item",
-        "place",
-        empty_as_null=True,
-        keep_nulls=False,
-    )
-
-    is_first = pl.struct("row", "system", "item").is_first_distinct()
-    if duplicates == "drop" and has_scores:
-        table = table.filter(is_first)
-    score = -1 - place
-    if has_scores:
-        score = pl.col("scores").list.get(place, null_on_oob=True)
-    # A search in a short list takes a fraction of the time of a join of all items.
-    truth = pl.col("item").is_in("truth").fill_null(False)
+    ranked = _items_of(lists, "ranked", ["score"], is_set=duplicates == "drop")
+    relevant = _items_of(lists, "truth", gain, is_set=True)
+    hits = _hits(ranked, relevant)
     if duplicates == "miss":
-        truth &= is_first
-    score = pl.when(place < pl.col("length")).then(score)
-    table = table.select(
-        "row",
-        "item",
-        "system",
-        score=score,
-        truth=truth,
-    )
-    return _with_gain(table, rows) if "gain" in schema else table
+        hits = hits.unique("relevant", keep="first", maintain_order=True)
+    number = pl.repeat(None, ranked.height, dtype=pl.UInt32, eager=True)
+    number = number.scatter(hits["ranked"], hits["relevant"])
+    gains = (relevant[name].gather(number) for name in gain)
+    is_missing = pl.repeat(True, relevant.height, eager=True)
+    is_missing = is_missing.scatter(hits["relevant"], False)
+    is_empty = pl.all_horizontal(pl.col("ranked", "truth").list.len() == 0)
+
+    # The relevant items that are not in the ranked list come behind it. If both lists are empty,
+    # the result has one row without an item.
+    parts = [
+        ranked.lazy().with_columns(*gains, truth=number.is_not_null()),
+        relevant.lazy().filter(is_missing).with_columns(truth=True),
+        lists.lazy().filter(is_empty).select("list", truth=False),
+    ]
+    table = pl.concat(parts, how="diagonal").sort("list", maintain_order=True)
+    of_list = {name: pl.lit(lists[name]).gather("list") for name in ("row", "system")}
+    return table.with_columns(cs.by_name(gain).fill_null(0), **of_list)
 
 
-def _with_gain(table: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the table with the gains of relevant items, and 0 for all others."""
-    gains = rows.select("row", "gain", item="truth")
-    gains = gains.explode(
+def _items_of(
+    lists: pl.DataFrame,
+    name: str,
+    others: Sequence[str],
+    *,
+    is_set: bool,
+) -> pl.DataFrame:
+    """Return a row for each `item` of the lists. `is_set`: without those that repeat another."""
+    items = lists.lazy().select("list", *others, item=name)
+    items = items.explode(
         "item",
-        "gain",
+        *others,
         empty_as_null=False,
         keep_nulls=False,
     )
-    item = ["row", "item"]
-    gains = gains.unique(
-        item,
-        keep="first",
-        maintain_order=True,
-    )
-    table = table.join(
-        gains,
-        on=item,
-        how="left",
-        maintain_order="left",
-    )
-    return table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))
+    if is_set and _has_repeats(lists[name]).any():
+        items = items.unique(["list", "item"], keep="first", maintain_order=True)
+    return collected(items)
+
+
+def _hits(ranked: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
+    """Return the row numbers `ranked`, in order, and `relevant` of equal items of a list.
+
+    A search for hashes takes half the time of a search in each list, and of a join of all items.
+    """
+    keys = ["list", "item"]
+    key_hash = pl.col("item").hash() + pl.col("list")
+    judged = relevant.select(*keys, hash=key_hash).with_row_index("relevant")
+    pairs = ranked.lazy().select(*keys, hash=key_hash).with_row_index("ranked")
+    pairs = pairs.filter(pl.col("hash").is_in(judged["hash"].implode()))
+    pairs = pairs.join(judged.lazy(), on="hash", maintain_order="left")
+    is_equal = (pl.col(name).eq_missing(pl.col(f"{name}_right")) for name in keys)
+    return collected(pairs.filter(*is_equal).select("ranked", "relevant"))

@@ -157,16 +157,37 @@ def test_any_lists(users):
         },
         schema_overrides={"rel": pl.List(pl.Int64), "shown": pl.List(pl.Int64)},
     )
+    # The gain of an item is its first place among the relevant ones.
+    data = data.with_columns(
+        back=pl.col("shown").list.reverse(),
+        places=pl.int_ranges(1, 1 + pl.col("rel").list.len().cast(pl.Int64)),
+    )
+    call = {"by": "u", "gain": "places"}
     for duplicates in ("miss", "drop"):
-        rows = data.pr.explode_lists("rel", "shown", by="u", duplicates=duplicates)
+        rows = data.pr.explode_lists("rel", ["shown", "back"], duplicates=duplicates, **call)
+        expected = []
         for user, (rel, shown) in enumerate(users):
-            listed = list(dict.fromkeys(shown)) if duplicates == "drop" else shown
-            known = [
-                (item, -1 - i, item in rel and item not in listed[:i])
-                for i, item in enumerate(listed)
-            ]
-            known += [(item, None, True) for item in dict.fromkeys(rel) if item not in shown]
-            assert rows.filter(u=user).drop("u").rows() == (known or [(None, None, False)])
+            for system, ranked in (("shown", shown), ("back", shown[::-1])):
+                listed = list(dict.fromkeys(ranked)) if duplicates == "drop" else ranked
+                known = [
+                    (item, -1 - i, item in rel and item not in listed[:i])
+                    for i, item in enumerate(listed)
+                ]
+                known += [(item, None, True) for item in dict.fromkeys(rel) if item not in shown]
+                expected += [
+                    (user, system, *row, 1 + rel.index(row[0]) if row[2] else 0)
+                    for row in known or [(None, None, False)]
+                ]
+        assert rows.rows() == expected
+
+
+@pytest.mark.parametrize("items", [[True, False], [{"a": 1}, {"a": None}], [[1], []]])
+def test_items_of_types_without_set_operations(items):
+    first, second = items
+    data = pl.DataFrame({"u": [1, 2], "rel": [[first], [second]], "shown": [[second, first]] * 2})
+    rows = data.pr.explode_lists("rel", "shown", by="u")
+    assert rows["item"].to_list() == [second, first] * 2
+    assert rows["truth"].to_list() == [False, True, True, False]
 
 
 RATED = USERS.with_columns(ratings=pl.Series([[5, 4, 1], [3, 2], [], [9], []]))
