@@ -172,7 +172,7 @@ def run(code: str, *options: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_importing_the_package_imports_no_optional_library_and_no_engine():
+def test_importing_the_package_imports_no_optional_library_no_engine_and_nothing_that_draws():
     optional = {
         "pandas",
         "pyarrow",
@@ -185,6 +185,7 @@ def test_importing_the_package_imports_no_optional_library_and_no_engine():
         "distributed",
     }
     optional |= {"duckdb", "great_tables", "IPython"}
+    optional |= {f"frame_pr.plotting.{name}" for name in ("draw", "curve_plots", "score_plots")}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
     frame = "polars.DataFrame({'t': [1, 0], 's': [2, 1]})"
     call = f"frame_pr.evaluate({frame}, 'average_precision', 't', 's')"
