@@ -92,6 +92,15 @@ def test_one_class_only():
     assert found.rows() == [(1, None, None, 0.0, 1, 1.0), (2, None, None, 0.0, None, None)]
 
 
+def test_one_class_only_in_each_of_several_groups():
+    # Polars 1.40 failed for some of these together.
+    names = ["threshold@max_f1", "threshold@max_kappa", "threshold@min_cost3", "recall@1"]
+    data = pl.DataFrame({"q": [1, 2], "relevant": [0, 0], "score": [0.5, 0.25]})
+    found = call(data, "evaluate", metrics=names, by="q")
+    # The only row is a false positive: predicting nothing costs less.
+    assert found.rows() == [(1, *[None] * 4), (2, *[None] * 4)]
+
+
 def test_nothing_ranked():
     data = pl.DataFrame(
         {"relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64}
