@@ -11,7 +11,7 @@ import polars.selectors as cs
 from frame_pr.frames.arguments import check_choice, public
 from frame_pr.frames.columns import column_name, column_names
 from frame_pr.frames.dispatch import kind_of
-from frame_pr.frames.kinds import Frame, collected, lazily
+from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
 from frame_pr.tables.named_columns import NamedColumns, read_columns
@@ -243,16 +243,16 @@ def _rows_of(
         columns = {"ranked": f"ranked{i}"}
         if has_scores:
             columns["score"] = f"scores{i}"
-        parts.append(rows.lazy().select("row", "truth", *gain, system=pl.lit(system), **columns))
-    plan = pl.concat(parts, how="vertical_relaxed")
+        parts.append(rows.select("row", "truth", *gain, system=pl.lit(system), **columns))
+    lists = pl.concat(parts, how="vertical_relaxed")
     if len(parts) > 1:
-        plan = plan.sort("row", maintain_order=True)
+        lists = lists.sort("row", maintain_order=True)
     if not has_scores:
         if duplicates == "drop":
-            plan = plan.with_columns(pl.col("ranked").list.unique(maintain_order=True))
+            lists = lists.with_columns(pl.col("ranked").list.unique(maintain_order=True))
         length = pl.col("ranked").list.len().cast(pl.Int64)
-        plan = plan.with_columns(score=pl.int_ranges(-1, -1 - length, -1))
-    lists = collected(plan.with_row_index("list"))
+        lists = lists.with_columns(score=pl.int_ranges(-1, -1 - length, -1))
+    lists = lists.with_row_index("list")
 
     ranked = _items_of(lists, "ranked", ["score"], is_set=duplicates == "drop")
     relevant = _items_of(lists, "truth", gain, is_set=True)
@@ -268,12 +268,12 @@ def _rows_of(
 
     # The relevant items that are not in the ranked list come behind it. If both lists are empty,
     # the result has one row without an item.
-    parts = [
+    plans = [
         ranked.lazy().with_columns(*gains, truth=number.is_not_null()),
         relevant.lazy().filter(is_missing).with_columns(truth=True),
         lists.lazy().filter(is_empty).select("list", truth=False),
     ]
-    table = pl.concat(parts, how="diagonal").sort("list", maintain_order=True)
+    table = pl.concat(plans, how="diagonal").sort("list", maintain_order=True)
     of_list = {name: pl.lit(lists[name]).gather("list") for name in ("row", "system")}
     return table.with_columns(cs.by_name(gain).fill_null(0), **of_list)
 
@@ -286,7 +286,7 @@ def _items_of(
     is_set: bool,
 ) -> pl.DataFrame:
     """Return a row for each `item` of the lists. `is_set`: without those that repeat another."""
-    items = lists.lazy().select("list", *others, item=name)
+    items = lists.select("list", *others, item=name)
     items = items.explode(
         "item",
         *others,
@@ -295,7 +295,7 @@ def _items_of(
     )
     if is_set and _has_repeats(lists[name]).any():
         items = items.unique(["list", "item"], keep="first", maintain_order=True)
-    return collected(items)
+    return items
 
 
 def _hits(ranked: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
