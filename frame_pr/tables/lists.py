@@ -259,7 +259,7 @@ def _rows_of(
     hits = _hits(ranked, relevant)
     if duplicates == "miss":
         hits = hits.unique("relevant", keep="first", maintain_order=True)
-    number = pl.repeat(None, ranked.height, dtype=pl.UInt32, eager=True)
+    number = pl.repeat(None, ranked.height, dtype=hits["relevant"].dtype, eager=True)
     number = number.scatter(hits["ranked"], hits["relevant"])
     gains = (relevant[name].gather(number) for name in gain)
     is_missing = pl.repeat(True, relevant.height, eager=True)
