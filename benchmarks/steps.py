@@ -117,13 +117,6 @@ LAST_COUNT = LARGEST""",
         "10 rows",
     ),
     Step(
-        "a best threshold is packed from a column of its own (`aggregate_blocks`)",
-        "metrics/aggregation.py",
-        "largest_by(pl.col(name))",
-        "largest_by(aggregates[name].over)",
-        "10 rows: 18 metrics|(20k x 100|1 x 2M), untied: 18 metrics",
-    ),
-    Step(
         "repeated rows are found by sorted hashes (`_refuse_repeats`)",
         "tables/judgments.py",
         'rows = rows[candidates["row"].sort()]',
