@@ -254,7 +254,9 @@ def _rows_of(
         lists = lists.with_columns(score=pl.int_ranges(-1, -1 - length, -1))
     lists = lists.with_row_index("list")
 
-    ranked = _items_of(lists, "ranked", ["score"], is_set=duplicates == "drop")
+    # Without scores, repeats have left the lists.
+    drops_repeats = duplicates == "drop" and has_scores
+    ranked = _items_of(lists, "ranked", ["score"], is_set=drops_repeats)
     relevant = _items_of(lists, "truth", gain, is_set=True)
     hits = _hits(ranked, relevant)
     if duplicates == "miss":
